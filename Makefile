@@ -1,0 +1,98 @@
+# The entry doors. `make demo` and `make test` are the two that a newcomer needs; each makes what it needs.
+# Everything is built inside .venv/ and build/; nothing that git tracks changes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD := build
+C_SOURCES := $(wildcard runtime_c/src/*.[ch] runtime_c/include/*.h runtime_c/CMakeLists.txt runtime_c/*.py)
+# What the tests need from the system beside python3, gcc and make: command or file -> Debian package.
+SYSTEM_PACKAGES := chromium:chromium hyperfine:hyperfine jq:jq /usr/include/tbb/task_arena.h:libtbb-dev \
+	pdftotext:poppler-utils
+
+.PHONY: help install demo test check lint layers c-test sanitize python-test system-packages cases benchmark \
+	benchmark-scheduler screenshots clean
+
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)
+
+## make install              .venv with tallymark, its runtime and its site builder
+install: $(VENV)/.installed
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "make: python3 >= 3.11 is needed; set PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml $(C_SOURCES)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all]'
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,test]'
+	@touch $@
+
+## make demo                 run a small suite here, check, tabulate, build the site, recount it
+demo: install
+	@$(BIN)/tallymark demo
+
+## make test                 everything: lint, types, layers, C, sanitizers, Python, browser, packaging
+test: system-packages $(VENV)/.installed-test lint c-test sanitize python-test
+
+## make check                the same as make test: one truth for what green means
+check: test
+
+## make lint                 ruff format and lint, mypy --strict, the layers of the package
+lint: $(VENV)/.installed-test
+	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+## make c-test               the C tests
+c-test: $(VENV)/.installed-test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh runtime_c/tests/run.sh $(BUILD) none
+
+## make sanitize             the C tests under AddressSanitizer+UBSan and ThreadSanitizer, with canaries
+sanitize: $(VENV)/.installed-test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh runtime_c/tests/run.sh $(BUILD) address
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh runtime_c/tests/run.sh $(BUILD) thread
+
+## make python-test          the Python, browser and packaging tests
+python-test: system-packages $(VENV)/.installed-test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest
+
+## make cases CASES=DIR      the external case files in DIR (badjson/, statistics.json)
+cases: $(VENV)/.installed-test
+	@test -d "$(CASES)" || { echo "make cases: CASES=$(CASES) is not a directory" >&2; exit 2; }
+	@TALLYMARK_CASES="$(abspath $(CASES))" $(BIN)/pytest tests/cases
+
+## make benchmark-scheduler  our scheduler beside oneTBB and the plain loop (10 minutes at most)
+benchmark-scheduler: system-packages install
+	@$(BIN)/python benchmarks/scheduler.py --out $(BUILD)/benchmarks/scheduler.json
+
+## make benchmark            all benchmarks
+benchmark: benchmark-scheduler
+
+## make screenshots          the pictures of the README, from the built site
+screenshots: install
+	@$(BIN)/tallymark site screenshot --page reports/runtime-scale.html --width 1280 --out site/assets/readme.png
+
+# As root on Debian the missing packages are installed; otherwise they are named and make stops.
+system-packages:
+	@missing=""; \
+	for pair in $(SYSTEM_PACKAGES); do \
+		need=$${pair%%:*}; package=$${pair##*:}; \
+		case $$need in /*) test -e $$need;; *) command -v $$need >/dev/null;; esac \
+			|| missing="$$missing $$package"; \
+	done; \
+	test -z "$$missing" && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing$$missing" >&2; \
+		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y $$missing; } >/dev/null; \
+	else \
+		echo "make: the tests need$$missing (Debian packages). Run: sudo apt-get install$$missing" >&2; exit 2; \
+	fi
+
+## make clean                remove build/ (not .venv/)
+clean:
+	rm -rf $(BUILD)
