@@ -1,13 +1,13 @@
 """The errors that a user can cause, and the exit code of each.
 
-    TallymarkError          where, problem, do
-    ├── UnreadableError     exit 5    the strict reader refused the bytes
-    ├── FindingsError       exit 1    readable, but a rule or a schema refuses it
-    ├── SpecError           exit 2    a report spec that cannot be computed
-    ├── UsageError          exit 2    a command asked for something that does not exist
-    ├── ConflictError       exit 2    a file is already there and is never overwritten
-    ├── NothingCheckedError exit 4    a check over nothing is never green
-    └── BrokenRuntimeError  exit 2    the compiled runtime is missing or refused the run
+TallymarkError          where, problem, do
+├── UnreadableError     exit 5    the strict reader refused the bytes
+├── FindingsError       exit 1    readable, but a rule or a schema refuses it
+├── SpecError           exit 2    a report spec that cannot be computed
+├── UsageError          exit 2    a command asked for something that does not exist
+├── ConflictError       exit 2    a file is already there and is never overwritten
+├── NothingCheckedError exit 4    a check over nothing is never green
+└── BrokenRuntimeError  exit 2    the compiled runtime is missing or refused the run
 """
 
 from __future__ import annotations
@@ -38,7 +38,12 @@ class TallymarkError(Exception):
 
     def line(self) -> str:
         """One unwrapped line: ``where: problem. What to do.``"""
-        return f"{self.where}: {self.problem.rstrip('.')}. {self.do.rstrip('.')}."
+        return message_line(self.where, self.problem, self.do)
+
+
+def message_line(where: str, problem: str, do: str) -> str:
+    """The one shape of every message: ``where: problem. What to do.``"""
+    return f"{where}: {problem.rstrip('.')}. {do[:1].upper()}{do[1:].rstrip('.')}."
 
 
 class UnreadableError(TallymarkError):

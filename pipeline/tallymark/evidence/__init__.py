@@ -1,1 +1,1 @@
-"""Filled in by its stage."""
+"""Documents: strict JSON in, canonical JSON out, digests, atomic files and the journal of a running suite."""

@@ -1,1 +1,1 @@
-"""Filled in by its stage."""
+"""Statistics as pure functions of plain values."""

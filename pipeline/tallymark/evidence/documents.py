@@ -1,0 +1,131 @@
+"""Finding documents on disk and reading them: which files, their bytes, digest and declared schema."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tallymark.errors import FindingsError, UnreadableError, UsageError
+from tallymark.evidence import strict_json
+from tallymark.evidence.canonical import sha256_hex
+from tallymark.evidence.strict_json import JsonValue
+
+_SCHEMA_NAME = re.compile(r"([a-z][a-z0-9-]{0,63})/[0-9]{1,4}\.[0-9]{1,4}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One file as it was read: its shown path, its very bytes with their digest, and its value.
+
+    ``schema`` is what the document declares (``"runtime-execution/1.0"``), empty when it declares none;
+    ``kind`` is the part before the slash.
+    """
+
+    path: str
+    data: bytes
+    sha256: str
+    schema: str
+    kind: str
+    value: dict[str, JsonValue]
+
+
+def load(path: Path, root: Path | None = None, *, follow: bool = False) -> Document:
+    """Read one document. ``root`` (default: the working directory) is what shown paths are relative to.
+
+    A symbolic link is read only with ``follow``: a link among evidence may point anywhere.
+    UnreadableError: not a regular file, too large, or not strict JSON. FindingsError: not a JSON object.
+    UsageError: there is no such file.
+    """
+    shown = shown_path(path, root)
+    data = read_bytes(path, shown, follow=follow)
+    return from_bytes(data, shown)
+
+
+def from_bytes(data: bytes, shown: str) -> Document:
+    """The document in ``data``. UnreadableError: not strict JSON. FindingsError: not a JSON object."""
+    value = strict_json.parse(data, shown)
+    if not isinstance(value, dict):
+        raise FindingsError(
+            f"{shown}::$", "the document is not a JSON object", 'write an object that starts with "schema"'
+        )
+    declared = value.get("schema")
+    match = _SCHEMA_NAME.match(declared) if isinstance(declared, str) else None
+    return Document(
+        path=shown,
+        data=data,
+        sha256=sha256_hex(data),
+        schema=declared if isinstance(declared, str) else "",
+        kind=match.group(1) if match else "",
+        value=value,
+    )
+
+
+def read_bytes(path: Path, shown: str, *, follow: bool = False) -> bytes:
+    """The bytes of a regular file; a pipe or a device is refused without ever being read.
+
+    UnreadableError: not a regular file, a link without ``follow``, or too large. UsageError: no such file.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    try:
+        if not follow and path.is_symlink():
+            raise UnreadableError(f"{shown}::$", "it is a symbolic link", "put the file itself here")
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise UnreadableError(
+                f"{shown}::$", "it is not a regular file", "name a file that holds a document"
+            )
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            return _capped(file.read(strict_json.MAX_BYTES + 1), shown)
+    except FileNotFoundError:
+        raise UsageError(shown, "there is no such file", "check the path") from None
+    except OSError as error:
+        raise UnreadableError(f"{shown}::$", f"cannot be read ({error.strerror})", "check the file") from None
+    except ValueError:
+        raise UsageError(shown, "the path holds a NUL character", "check the path") from None
+
+
+def _capped(data: bytes, shown: str) -> bytes:
+    if len(data) > strict_json.MAX_BYTES:
+        raise UnreadableError(
+            f"{shown}::$", f"larger than the limit of {strict_json.MAX_BYTES >> 20} MiB", "split the document"
+        )
+    return data
+
+
+def find(paths: Iterable[Path]) -> list[Path]:
+    """The documents that ``paths`` mean: a named file whatever its suffix, a folder's ``**/*.json`` sorted.
+
+    Hidden folders and links to folders are not entered; a link to a file is listed (and ``load`` refuses it).
+    UsageError: a path does not exist.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            found.update(dict.fromkeys(_inside(path)))
+        elif path.exists() or path.is_symlink():
+            found[path] = None
+        else:
+            raise UsageError(shown_path(path), "there is no such file or folder", "check the path")
+    return list(found)
+
+
+def _inside(folder: Path) -> list[Path]:
+    found = []
+    for parent, folders, files in os.walk(folder, followlinks=False):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(parent, name) for name in files if name.endswith(".json") and not name.startswith(".")]
+    return sorted(found)
+
+
+def shown_path(path: Path, root: Path | None = None) -> str:
+    """``path`` as messages show it: relative to ``root`` when inside it, else as it was given.
+
+    Bytes of a file name that are not UTF-8 are shown as escapes, so that every message can be printed.
+    """
+    base = (root or Path()).absolute()
+    whole = Path(os.path.normpath(path.absolute()))
+    shown = whole.relative_to(base) if whole.is_relative_to(base) else path
+    return shown.as_posix().encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,219 @@
+"""Strict JSON: bytes in, values out, and anything that two readers could read differently is refused.
+
+Refused with the place: bytes that are not UTF-8, a byte order mark, a duplicate key, NaN and Infinity (also
+a number such as 1e400 that overflows to one), a lone surrogate, more than one document, and files beyond the
+limits below. An integer that JavaScript cannot hold, a float where a count belongs or a bad date are matters
+of the schema, not of this reader.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Final, TypeAlias
+
+from tallymark.errors import UnreadableError
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+
+MAX_BYTES: Final = 512 << 20
+MAX_DEPTH: Final = 512
+MAX_VALUES: Final = 20_000_000
+MAX_DIGITS: Final = 1_000
+
+# Only a text that matches needs the slow number hooks: without three exponent digits and without 200 digits
+# in a row, no number reaches 10^308.
+_SUSPICIOUS_NUMBER = re.compile(rb"[0-9]{200}|[eE]\+?[0-9]{3}")
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_CHUNK = 1 << 20
+_NOT_STRUCTURE = bytes(set(range(256)) - set(b"[]{},"))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+_SYNTAX = {
+    "Extra data": ("a second value follows the document", "keep one JSON document in a file"),
+    "Expecting value": ("a value is missing or malformed", "write the file again with a JSON writer"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """Stands in the parsed tree where a value was refused, so that its path can be read off the tree."""
+
+    problem: str
+    do: str
+    key: str | None = None
+
+
+def parse(data: bytes, name: str) -> JsonValue:
+    """The one JSON document in ``data``; ``name`` is the file as shown in messages.
+
+    UnreadableError: ``data`` is not strict JSON; it names ``file::$.pointer``.
+    """
+    if len(data) > MAX_BYTES:
+        raise _error(name, f"{len(data)} bytes exceed the limit of {MAX_BYTES}", "split the document")
+    text = _decoded(data, name)
+    _check_structure(data, name)
+    value = _parsed(text, name, careful=_SUSPICIOUS_NUMBER.search(data) is not None)
+    if _SURROGATE_ESCAPE.search(data) is not None:
+        _check_surrogates(value, name)
+    return value  # type: ignore[no-any-return]
+
+
+def child(pointer: str, key: str | int) -> str:
+    """The pointer of a member of the value at ``pointer``: ``$.runs[3].agents``, ``$["odd key"]``."""
+    if isinstance(key, int):
+        return f"{pointer}[{key}]"
+    return f"{pointer}.{key}" if _PLAIN_NAME.match(key) else f"{pointer}[{json.dumps(key)}]"
+
+
+def _error(name: str, problem: str, do: str, pointer: str = "$") -> UnreadableError:
+    return UnreadableError(f"{name}::{pointer}", problem, do)
+
+
+def _decoded(data: bytes, name: str) -> str:
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise _error(name, "the file starts with a byte order mark", "save it as UTF-8 without BOM")
+    if not data or data.isspace():
+        raise _error(name, "the file is empty", "write the document again")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = f"byte {error.start} (line {line}) is not UTF-8"
+        raise _error(name, problem, "save the file as UTF-8") from None
+
+
+def _check_structure(data: bytes, name: str) -> None:
+    """Depth and number of values, before anything is built: memory and recursion stay bounded."""
+    structure = _structure(data)
+    values = structure.count(b",") + structure.count(b"[") + structure.count(b"{")
+    if values > MAX_VALUES:
+        raise _error(name, f"more than {MAX_VALUES} values", "split the document")
+    nested = structure.translate(None, b",")
+    for _ in range(MAX_DEPTH):
+        shorter = nested.replace(b"[]", b"").replace(b"{}", b"")
+        if len(shorter) == len(nested):
+            break
+        nested = shorter
+    else:
+        if nested:
+            raise _too_deep(name)
+    if any(depth > MAX_DEPTH for depth in accumulate(_STEP[byte] for byte in nested)):
+        raise _too_deep(name)
+
+
+def _too_deep(name: str) -> UnreadableError:
+    return _error(name, f"values are nested more than {MAX_DEPTH} deep", "flatten the document")
+
+
+def _structure(data: bytes) -> bytes:
+    """The brackets and commas of ``data`` that are outside strings, cut out a chunk at a time."""
+    kept = bytearray()
+    inside = False
+    start = 0
+    while start < len(data):
+        end = start + _CHUNK
+        while end < len(data) and data[end - 1 : end] == b"\\":
+            end += 1
+        chunk = data[start:end]
+        if b"\\" in chunk:
+            chunk = chunk.replace(b"\\\\", b"").replace(b'\\"', b"")
+        pieces = chunk.split(b'"')
+        kept += b"".join(pieces[int(inside) :: 2]).translate(None, _NOT_STRUCTURE)
+        inside ^= len(pieces) % 2 == 0
+        start = end
+    return bytes(kept)
+
+
+def _parsed(text: str, name: str, *, careful: bool) -> Any:
+    hooks: dict[str, Any] = {"parse_float": _float, "parse_int": _int} if careful else {}
+    refused: list[_Refused] = []
+
+    def pairs(members: list[tuple[str, Any]]) -> Any:
+        value = dict(members)
+        if len(value) == len(members):
+            return value
+        return _note(refused, _duplicate(members))
+
+    def constant(word: str) -> Any:
+        return _note(refused, _Refused(f"{word} is not a JSON number", "write null and a reason instead"))
+
+    try:
+        value = json.loads(text, object_pairs_hook=pairs, parse_constant=constant, **hooks)
+    except json.JSONDecodeError as error:
+        problem, do = _SYNTAX.get(error.msg, (_clause(error.msg), "write the file again with a JSON writer"))
+        raise _error(name, f"{problem} at line {error.lineno} column {error.colno}", do) from None
+    except RecursionError:
+        raise _too_deep(name) from None
+    if refused or careful:
+        _raise_first_refused(value, name, refused)
+    return value
+
+
+def _clause(message: str) -> str:
+    return message[:1].lower() + message[1:]
+
+
+def _note(refused: list[_Refused], found: _Refused) -> _Refused:
+    refused.append(found)
+    return found
+
+
+def _duplicate(members: list[tuple[str, Any]]) -> _Refused:
+    seen: set[str] = set()
+    key = next(key for key, _ in members if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return _Refused("the key appears twice", "keep one of the two", key)
+
+
+def _float(digits: str) -> Any:
+    if len(digits) > MAX_DIGITS:
+        return _Refused(f"a number of {len(digits)} characters", f"write at most {MAX_DIGITS} digits")
+    value = float(digits)
+    if not math.isfinite(value):
+        return _Refused("the number is too large for a double", "write null and a reason instead")
+    return value
+
+
+def _int(digits: str) -> Any:
+    if len(digits) > MAX_DIGITS:
+        return _Refused(f"an integer of {len(digits)} digits", "write it as text, or at most 2^53 - 1")
+    return int(digits)
+
+
+def _raise_first_refused(value: Any, name: str, refused: list[_Refused]) -> None:
+    """Raise for the first refused value in document order; its pointer is its place in the tree."""
+    for pointer, found in _leaves(value):
+        if isinstance(found, _Refused):
+            where = pointer if found.key is None else child(pointer, found.key)
+            raise _error(name, found.problem, found.do, where)
+    if refused:
+        # the refused value itself was dropped with an earlier duplicate of its key
+        raise _error(name, refused[0].problem, refused[0].do)
+
+
+def _check_surrogates(value: Any, name: str) -> None:
+    for pointer, found in _leaves(value):
+        if isinstance(found, str) and _LONE_SURROGATE.search(found):
+            raise _error(
+                name, "the text holds half of a surrogate pair", "write the character as UTF-8", pointer
+            )
+
+
+def _leaves(value: Any) -> Iterator[tuple[str, Any]]:
+    """(pointer, leaf) in document order; the keys of objects are leaves too, at their object's pointer."""
+    pending: list[tuple[str, Any]] = [("$", value)]
+    while pending:
+        pointer, found = pending.pop()
+        if isinstance(found, dict):
+            members = list(found.items())
+            pending += [(child(pointer, key), member) for key, member in reversed(members)]
+            yield from ((pointer, key) for key in found)
+        elif isinstance(found, list):
+            pending += [(f"{pointer}[{i}]", found[i]) for i in range(len(found) - 1, -1, -1)]
+        else:
+            yield pointer, found
