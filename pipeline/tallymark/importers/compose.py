@@ -1,0 +1,128 @@
+"""An import as an ``imported-execution`` document: the runs, where they came from, what is unknown."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from datetime import datetime
+
+from tallymark import __version__
+from tallymark.evidence import canonical
+from tallymark.evidence.strict_json import JsonValue
+from tallymark.importers.interface import Imported, ImportedRun, Reported
+
+SCHEMA = "imported-execution/1.0"
+_MACHINE = ("cpu_model", "cores", "memory_bytes", "os_build", "virtualisation", "platform")
+_ID_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The foreign file."""
+
+    name: str
+    """Its name without folders, as the document records it."""
+
+    shown: str
+    """What messages call it: the path as the user gave it."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked for: where the evidence belongs and when it was imported (UTC)."""
+
+    suite: str
+    label: str
+    imported_at: datetime
+    redact: bool = False
+
+
+def document(imported: Imported, source: Source, request: Request) -> dict[str, JsonValue]:
+    """The whole document, keys in the order of the schema.
+
+    The id follows from the source alone, so the same file imported twice is seen to be the same.
+    """
+    digest = canonical.sha256_hex(source.data)
+    return {
+        "schema": SCHEMA,
+        "execution": {
+            "id": digest[:_ID_DIGITS],
+            "suite": request.suite,
+            "label": request.label,
+            "imported_at": request.imported_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "tool_version": __version__,
+            "command": _command(imported, source, request),
+            "complete": True,
+            "repetitions": _repetitions(imported),
+        },
+        "source": {
+            "format": imported.format,
+            "format_version": imported.format_version,
+            "sha256": digest,
+            "bytes": len(source.data),
+            "name": source.name,
+        },
+        "manifest": _unknown_machine(imported.format),
+        "loss": [{"pointer": loss.pointer, "reason": loss.reason} for loss in imported.loss],
+        "reported": [_reported(entry) for entry in imported.reported],
+        "runs": [_run(index, run) for index, run in enumerate(imported.runs)],
+    }
+
+
+def _command(imported: Imported, source: Source, request: Request) -> str:
+    """The command line, with the file's name alone: folders belong to nobody's page."""
+    words = ["tallymark", "import", imported.format, source.name, "--suite", request.suite]
+    words += ["--label", request.label, *(["--redact"] if request.redact else [])]
+    return shlex.join(words)
+
+
+def _repetitions(imported: Imported) -> int | None:
+    """The number of runs of each benchmark when it is the same for all, else None."""
+    counts: dict[tuple[str, str], int] = {}
+    for run in imported.runs:
+        key = (run.benchmark, canonical.compact(dict(run.parameters)))
+        counts[key] = counts.get(key, 0) + 1
+    distinct = set(counts.values())
+    return distinct.pop() if len(distinct) == 1 else None
+
+
+def _unknown_machine(tool: str) -> dict[str, JsonValue]:
+    """A machine of which nothing is known, each key with the reason."""
+    return {
+        "machine": dict.fromkeys(_MACHINE),
+        "unavailable": dict.fromkeys(_MACHINE, f"{tool} does not record it"),
+    }
+
+
+def _reported(entry: Reported) -> dict[str, JsonValue]:
+    """The tool's own figures; one that it did not write is left out."""
+    figures: dict[str, float | None] = {
+        "mean_s": entry.mean_s,
+        "stddev_s": entry.stddev_s,
+        "median_s": entry.median_s,
+        "min_s": entry.min_s,
+        "max_s": entry.max_s,
+        "user_mean_s": entry.user_mean_s,
+        "system_mean_s": entry.system_mean_s,
+    }
+    known: dict[str, JsonValue] = {key: value for key, value in figures.items() if value is not None}
+    return {"benchmark": entry.benchmark, "parameters": dict(entry.parameters), **known}
+
+
+def _run(index: int, run: ImportedRun) -> dict[str, JsonValue]:
+    """One run; the exit code and the memory are left out when the file has none."""
+    record: dict[str, JsonValue] = {
+        "index": index,
+        "repetition": run.repetition,
+        "benchmark": run.benchmark,
+        "parameters": dict(run.parameters),
+        "outcome": run.outcome,
+    }
+    if run.exit_code_recorded:
+        record["exit_code"] = run.exit_code
+    record["elapsed_s"] = run.elapsed_s
+    if run.memory_bytes is not None:
+        record["memory_bytes"] = run.memory_bytes
+    return record

@@ -1,0 +1,93 @@
+"""The figures a foreign tool reports, recomputed from its own samples.
+
+A file whose mean is not the mean of its times was converted, cut or edited on the way. The usual case
+is a unit: milliseconds beside seconds, which differ by exactly 1000 and are called by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from tallymark.errors import FindingsError
+from tallymark.evidence import canonical
+from tallymark.importers.interface import Imported, Reported
+from tallymark.stats import order
+
+# Both sides are sums of the same doubles, in another order: they agree to a few units in the last
+# place. 1e-9 is far above that, and far below any edit that would change a printed digit.
+_RELATIVE = 1e-9
+# A standard deviation of equal samples is rounding noise around 0; hyperfine's clock has 1 ns.
+_ABSOLUTE_S = 1e-12
+
+_UNIT_FAULTS = {1e3: "milliseconds", 1e6: "microseconds", 1e9: "nanoseconds", 1 / 60: "minutes"}
+
+
+def series_key(benchmark: str, parameters: Mapping[str, str]) -> tuple[str, str]:
+    """What makes two entries the same series: the name and all parameters, in any order."""
+    return benchmark, canonical.compact(dict(parameters))
+
+
+def verify_distinct(imported: Imported, name: str) -> None:
+    """Refuse two entries of one benchmark with the same parameters: their runs would be pooled unseen.
+
+    Raises FindingsError that names both places.
+    """
+    seen: dict[tuple[str, str], str] = {}
+    for entry in imported.reported:
+        key = series_key(entry.benchmark, entry.parameters)
+        if key in seen:
+            raise FindingsError(
+                f"{name}::{entry.pointer}",
+                f"has the same command and parameters as {seen[key]}",
+                "Give the two commands different names with --command-name, or import two files",
+            )
+        seen[key] = entry.pointer
+
+
+def verify_reported(imported: Imported, name: str) -> None:
+    """Recompute mean, median, minimum, maximum and deviation of every entry from its samples.
+
+    Raises FindingsError with the pointer, both values and, for a unit fault, the unit.
+    """
+    samples: dict[tuple[str, str], list[float]] = {}
+    for run in imported.runs:
+        samples.setdefault(series_key(run.benchmark, run.parameters), []).append(run.elapsed_s)
+    for entry in imported.reported:
+        _verify_entry(entry, samples[series_key(entry.benchmark, entry.parameters)], name)
+
+
+def _verify_entry(entry: Reported, times: Sequence[float], name: str) -> None:
+    """Compare one entry's figures with those of its samples."""
+    mean = math.fsum(times) / len(times)
+    pairs: list[tuple[str, float | None, float]] = [
+        ("mean", entry.mean_s, mean),
+        ("median", entry.median_s, order.median(times)),
+        ("min", entry.min_s, min(times)),
+        ("max", entry.max_s, max(times)),
+    ]
+    if len(times) > 1:
+        squares = math.fsum((time - mean) ** 2 for time in times)
+        pairs.append(("stddev", entry.stddev_s, math.sqrt(squares / (len(times) - 1))))
+    for figure, reported, computed in pairs:
+        if reported is not None and not _close(reported, computed):
+            raise FindingsError(
+                f"{name}::{entry.pointer}.{figure}",
+                f"{reported} is not the {figure} of its {len(times)} times, which is {computed}"
+                f"{_fault(reported, computed)}",
+                "Export the file again and import it unchanged",
+            )
+
+
+def _close(reported: float, computed: float) -> bool:
+    return math.isclose(reported, computed, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE_S)
+
+
+def _fault(reported: float, computed: float) -> str:
+    """`` (…)`` when the two differ by the factor between seconds and another unit, else nothing."""
+    for factor, unit in _UNIT_FAULTS.items():
+        if _close(reported, computed * factor):
+            return f" (it looks like {unit}, the times like seconds)"
+        if _close(reported * factor, computed):
+            return f" (it looks like seconds, the times like {unit})"
+    return ""
