@@ -1,0 +1,185 @@
+/* Runs tasks on N worker threads: highest priority first, then in order of submission.
+ *
+ * One mutex guards the ready queue, the counts and the history. A worker takes a batch of tasks under
+ * one lock and, in the same critical section, finalises the batch that it ran before. A task in a
+ * worker's batch still counts as queued until its runner starts.
+ *
+ * Life of a task and its six timestamps (nanoseconds of the scheduler's clock):
+ *   submitted   set by the caller before rt_scheduler_submit_many; outside any lock
+ *   admitted    under the lock; one read for all tasks of a submit call
+ *   dequeued    under the lock; one read for all tasks of a batch, equal to `finalised` of the batch before
+ *   started     just before its runner; outside any lock; one read a task
+ *   ended       just after its runner; outside any lock; one read a task
+ *   finalised   under the lock; one read for all tasks of a batch: from here on its result is visible
+ * queue = submitted -> started, execution = started -> ended, finalisation = ended -> finalised, and
+ * end_to_end is their sum, exactly and task by task. An interval whose end lies before its start is 0 and
+ * counted in clamped_intervals. */
+#ifndef RT_SCHEDULER_H
+#define RT_SCHEDULER_H
+
+#include "rt_allocator.h"
+#include "rt_clock.h"
+#include "rt_histogram.h"
+#include "rt_status.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RT_SCHEDULER_MAX_WORKERS 1024u
+#define RT_SCHEDULER_LEVELS 256u       /* priorities 0 .. 255; 255 runs first */
+#define RT_SCHEDULER_MAX_BATCH 32u     /* tasks that a worker takes at once */
+#define RT_SCHEDULER_SAMPLE_EVERY 64u  /* each worker times the spans of every 64th task that it runs */
+#define RT_SCHEDULER_FOREVER UINT64_MAX
+
+typedef struct rt_scheduler rt_scheduler;
+
+/* A task: the caller's memory, the scheduler's while it is admitted and not yet released. */
+typedef struct rt_task {
+    struct rt_task *next;   /* private to the scheduler */
+    uint64_t id;            /* set by the caller */
+    uint64_t submitted_ns;  /* set by the caller: now, or the intended time in open loop */
+    uint64_t admitted_ns;
+    uint64_t dequeued_ns;
+    uint64_t started_ns;
+    uint64_t ended_ns;
+    uint32_t output_bytes;  /* what the runner wrote */
+    uint8_t priority;       /* set by the caller */
+    uint8_t status;         /* an rt_status: what the runner returned */
+    uint8_t reserved[2];
+} rt_task;
+
+/* What a runner gets, and where it writes. */
+typedef struct rt_task_run {
+    uint64_t task_id;
+    uint32_t worker;                /* 0 .. workers-1: index of per-worker state of the runner */
+    uint32_t output_capacity_bytes;
+    uint8_t *output;                /* this task's own output buffer */
+    uint32_t output_bytes;          /* set by the runner; 0 on entry; more than the capacity is a failure */
+    bool sampled;                   /* time the spans of this task */
+} rt_task_run;
+
+/* A finished task as the history keeps it. */
+typedef struct rt_task_record {
+    uint64_t task_id;
+    uint64_t submitted_ns, admitted_ns, dequeued_ns, started_ns, ended_ns, finalised_ns;
+    uint32_t worker;
+    uint32_t output_bytes;
+    uint8_t priority;
+    uint8_t status;
+} rt_task_record;
+
+/* The caller's functions. They run on worker threads, never while the lock is held. */
+typedef struct rt_scheduler_hooks {
+    void *context;
+    /* The task's body. Any status but RT_OK counts the task as failed. */
+    rt_status (*run)(void *context, rt_task_run *run);
+    /* Completion callback, once for each task that ran, after it was finalised; may be NULL. */
+    void (*finished)(void *context, const rt_task *task, uint64_t finalised_ns, uint32_t worker);
+    /* These tasks are the caller's again (once a batch, after `finished` of each); may be NULL. */
+    void (*released)(void *context, rt_task *const *tasks, size_t count);
+} rt_scheduler_hooks;
+
+/* Starts a thread as pthread_create does; tests pass one that fails. */
+typedef int (*rt_thread_start)(pthread_t *thread, const pthread_attr_t *attributes,
+                               void *(*entry)(void *), void *argument);
+
+typedef struct rt_scheduler_options {
+    rt_allocator *allocator;        /* outlives the scheduler */
+    const rt_clock *clock;          /* outlives the scheduler; NULL: rt_clock_machine */
+    rt_thread_start start_thread;   /* NULL: pthread_create */
+    rt_scheduler_hooks hooks;
+    uint32_t workers;               /* 1 .. RT_SCHEDULER_MAX_WORKERS */
+    uint32_t max_active;            /* >= 1; workers that may run tasks at the same time */
+    uint64_t queue_limit;           /* >= 1; admitted and not started; beyond it tasks are rejected */
+    uint64_t history_limit_tasks;   /* finished tasks kept; 0 keeps none */
+    uint64_t history_limit_bytes;   /* of rt_task_record + output, each; 0 keeps none */
+    uint32_t output_capacity_bytes; /* room for each task's output */
+} rt_scheduler_options;
+
+/* Starts the workers; they sleep until there is work. RT_INVALID: an option is out of range (`why` names it).
+ * RT_NO_MEMORY, RT_NO_THREAD: all threads that did start have ended and nothing is kept.
+ * *out is NULL unless RT_OK. */
+rt_status rt_scheduler_create(const rt_scheduler_options *options, rt_scheduler **out, rt_message *why);
+
+/* Ends: tasks that have not started are cancelled, running ones finish, threads are joined, memory is
+ * given back. No other call may be in progress. In a child after fork it only frees. NULL is allowed. */
+void rt_scheduler_destroy(rt_scheduler *self);
+
+/* Hands over `count` tasks in this order under one lock and sets *admitted (may be NULL) to how many were
+ * admitted: the first *admitted of them are the scheduler's until released.
+ * RT_FULL: queue_limit was reached; the others were counted as rejected and are the caller's.
+ * RT_STOPPED: after rt_scheduler_abandon; RT_FORKED. Nothing was admitted or counted. */
+rt_status rt_scheduler_submit_many(rt_scheduler *self, rt_task *const *tasks, size_t count, size_t *admitted);
+rt_status rt_scheduler_submit(rt_scheduler *self, rt_task *task);
+
+/* Waits until at most `in_flight` admitted tasks are not finalised. RT_TIMED_OUT after timeout_ns of
+ * CLOCK_MONOTONIC (RT_SCHEDULER_FOREVER: no deadline). RT_FORKED. */
+rt_status rt_scheduler_wait_in_flight(rt_scheduler *self, uint64_t in_flight, uint64_t timeout_ns);
+
+/* Waits until every admitted task is finalised, called back and released, and all workers are idle; from
+ * then until the next submission histograms, history and the hooks' own data may be read.
+ * RT_TIMED_OUT, RT_FORKED as above. */
+rt_status rt_scheduler_wait_idle(rt_scheduler *self, uint64_t timeout_ns);
+
+/* Workers take no new batch while held; a batch being run is given back after its current task. */
+rt_status rt_scheduler_hold(rt_scheduler *self);
+rt_status rt_scheduler_release(rt_scheduler *self);
+
+/* Takes back every task that has not started, counts it as cancelled, and admits nothing any more.
+ * Running tasks finish. After rt_scheduler_wait_idle the cancelled tasks are the caller's; no hook is
+ * called for them. */
+rt_status rt_scheduler_abandon(rt_scheduler *self);
+
+/* Counts at one moment: submitted = admitted + rejected and
+ * admitted = completed + failed + cancelled + queued + active + ended, where `ended` tasks ran and wait for
+ * their finalisation. */
+typedef struct rt_scheduler_counts {
+    uint64_t submitted, admitted, rejected, completed, failed, cancelled;
+    uint64_t queued;      /* admitted and not started, batches held by workers included */
+    uint64_t queue_peak;  /* highest `queued` ever: exact, not sampled */
+    uint64_t ended;
+    uint32_t active;      /* tasks whose runner is running */
+    uint32_t active_peak; /* most workers that held tasks at the same time */
+    uint32_t idle;        /* workers asleep */
+    uint64_t dequeues;    /* batches taken */
+    uint64_t dequeued;    /* tasks in them; a task given back and taken again counts twice */
+    uint64_t wakeups;     /* workers woken to take a batch */
+    uint64_t turns;       /* passes of all worker loops: stands still while there is nothing to do */
+    uint64_t clamped_intervals; /* complete once idle */
+    uint64_t retained_tasks, retained_bytes, history_oversized; /* oversized: not kept, too large alone */
+} rt_scheduler_counts;
+
+/* A snapshot taken under the lock; cheap enough to poll at 1 kHz. */
+void rt_scheduler_count(rt_scheduler *self, rt_scheduler_counts *out);
+
+typedef enum rt_scheduler_stage {
+    RT_SCHEDULER_QUEUE,           /* every task */
+    RT_SCHEDULER_EXECUTION,       /* every task */
+    RT_SCHEDULER_FINALISATION,    /* every task */
+    RT_SCHEDULER_END_TO_END,      /* every task */
+    RT_SCHEDULER_CALLBACK,        /* one in RT_SCHEDULER_SAMPLE_EVERY: the `finished` hook */
+    RT_SCHEDULER_HISTORY_PRUNING, /* one in RT_SCHEDULER_SAMPLE_EVERY: record into the history and prune it */
+    RT_SCHEDULER_STAGES
+} rt_scheduler_stage;
+
+/* Adds the histograms of all workers to `into`. Only while idle. */
+void rt_scheduler_merge(const rt_scheduler *self, rt_scheduler_stage stage, rt_histogram *into);
+
+/* Copies the index-th retained task (0 is the oldest) and the first capacity_bytes of its output (may be
+ * NULL). RT_NOT_FOUND: index is beyond the retained tasks. */
+rt_status rt_scheduler_history(rt_scheduler *self, uint64_t index, rt_task_record *record, uint8_t *output,
+                               size_t capacity_bytes);
+
+/* Memory by what it is for. Stacks: reserved is address space, committed the pages in RAM now. */
+typedef struct rt_scheduler_bytes {
+    uint64_t runtime_bytes;        /* the scheduler, its workers' state, without the parts below */
+    uint64_t history_bytes;        /* records and output buffers, allocated whether filled or not */
+    uint64_t histogram_bytes;      /* allocated; only pages with counts are in RAM */
+    uint64_t stack_reserved_bytes;
+    uint64_t stack_committed_bytes;
+} rt_scheduler_bytes;
+void rt_scheduler_account(const rt_scheduler *self, rt_scheduler_bytes *out);
+
+#endif

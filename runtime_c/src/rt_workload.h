@@ -1,0 +1,179 @@
+/* One run: roles, context, scheduler and submitter, then the proof that every task was done once.
+ *
+ * One task looks its role up by name, assembles its prompt in the worker's buffer, reads `probes` bytes of
+ * the shared context and writes an output of output_bytes. Order of calls:
+ *   create -> execute -> verify -> result -> destroy, with progress and request_stop from other threads.
+ * Only `execute` belongs to the measured window. */
+#ifndef RT_WORKLOAD_H
+#define RT_WORKLOAD_H
+
+#include "rt_allocator.h"
+#include "rt_clock.h"
+#include "rt_histogram.h"
+#include "rt_scheduler.h"
+#include "rt_status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RT_WORKLOAD_ACCESS_PATTERN "uniform"
+#define RT_WORKLOAD_TASK_STACK "inline" /* tasks run on their worker's own stack */
+
+typedef enum rt_submission {
+    RT_SUBMISSION_CLOSED, /* at most `window` tasks in flight, refilled when half of them are done */
+    RT_SUBMISSION_PACED   /* open loop: task i is due at start + i / rate_per_s; latency counts from then */
+} rt_submission;
+const char *rt_submission_name(rt_submission submission); /* "closed", "paced" */
+
+typedef enum rt_runner {
+    RT_RUNNER_PROBES, /* the task body above */
+    RT_RUNNER_NULL    /* an empty body: what the scheduler alone costs */
+} rt_runner;
+
+/* Named as in the run record. */
+typedef struct rt_workload_options {
+    uint64_t seed;
+    uint64_t tasks;       /* 1 .. 2^40 */
+    uint32_t agents;      /* registered roles, 1 .. 1,000,000 */
+    uint32_t workers;     /* 1 .. 1024 */
+    uint32_t aux_workers; /* 0 .. 1024: idle runtime workers beside the measured ones */
+    uint32_t probes;      /* reads of the context a task */
+    uint64_t context_bytes;
+    uint64_t queue_limit;
+    uint32_t max_active;
+    uint64_t history_limit_tasks;
+    uint64_t history_limit_bytes;
+    uint32_t output_bytes; /* 0 .. 16 MiB */
+    rt_submission submission;
+    uint32_t window;       /* closed: >= 1; paced: 0 */
+    uint64_t rate_per_s;   /* paced: 1 .. 10^9; closed: 0 */
+    rt_runner runner;
+    const rt_clock *clock;        /* NULL: the machine's; outlives the workload */
+    rt_thread_start start_thread; /* NULL: pthread_create */
+    uint64_t fail_allocation_at;  /* for tests: see rt_allocator; 0: never */
+} rt_workload_options;
+
+/* The defaults of the suite `scale`: 100 roles, 100,000 tasks, 8 workers, 8 auxiliary workers, 64 probes, 8 MiB
+ * of context, queue limit 2^20, max_active = 1024, history of 64 tasks and 1 MiB, 64 B output, closed
+ * loop with window 1024, seed 1. */
+void rt_workload_options_init(rt_workload_options *options);
+
+typedef enum rt_phase {
+    RT_PHASE_SETUP,    /* created, not yet executing */
+    RT_PHASE_SUBMIT,   /* submitting */
+    RT_PHASE_DRAIN,    /* everything is submitted, or a stop was asked for; waiting for the rest */
+    RT_PHASE_FINISHED, /* drained */
+    RT_PHASE_VERIFIED  /* the checks below are filled in */
+} rt_phase;
+const char *rt_phase_name(rt_phase phase); /* "setup", "submit", "drain", "finished", "verified" */
+
+typedef struct rt_workload rt_workload;
+
+/* Fills the context, registers the roles, starts the workers. RT_INVALID, RT_NO_MEMORY, RT_NO_THREAD: `why` says what
+ * and what to do; nothing is kept, no thread runs, *out is NULL. */
+rt_status rt_workload_create(const rt_workload_options *options, rt_workload **out, rt_message *why);
+
+/* Submits all tasks and waits until they are finalised. Once; blocks its thread.
+ * RT_OK: drained. RT_STOPPED: a stop was asked for; what had not started was cancelled, the result
+ * conserves all counts. RT_BUSY: not in setup. RT_FORKED. */
+rt_status rt_workload_execute(rt_workload *self, rt_message *why);
+
+/* Asks a running execute to end soon; tasks not started are cancelled. Async-signal-safe; may be called
+ * before execute (which then submits nothing) and more than once. */
+void rt_workload_request_stop(rt_workload *self);
+
+/* What a sampler or a progress bar reads; any thread, any time between create and destroy. */
+typedef struct rt_workload_progress {
+    rt_phase phase;
+    uint64_t tasks; /* to submit in all */
+    uint64_t tasks_submitted, tasks_admitted, tasks_completed, tasks_failed, tasks_cancelled, tasks_rejected;
+    uint64_t queue, queue_peak;
+    uint32_t active;
+    uint64_t elapsed_ns; /* since the start of execute; 0 before, final once finished */
+} rt_workload_progress;
+void rt_workload_progress_read(rt_workload *self, rt_workload_progress *out);
+
+/* Recomputes from formulas what the run must have read and counted, and compares. After execute; outside the
+ * measured window; takes about as long as the probes themselves. RT_BUSY: not finished.
+ * RT_FAILED: a check differs (`why` names the first); the result holds both sides. */
+rt_status rt_workload_verify(rt_workload *self, rt_message *why);
+
+/* Latency histograms, merged over the workers. */
+typedef enum rt_stage {
+    RT_STAGE_QUEUE,
+    RT_STAGE_EXECUTION,
+    RT_STAGE_FINALISATION,
+    RT_STAGE_END_TO_END,
+    RT_STAGE_ROLE_LOOKUP,     /* sampled */
+    RT_STAGE_PROMPT,          /* sampled */
+    RT_STAGE_CALLBACK,        /* sampled */
+    RT_STAGE_HISTORY_PRUNING, /* sampled */
+    RT_STAGES
+} rt_stage;
+const char *rt_stage_name(rt_stage stage);            /* the key in the run record, e.g. "end_to_end" */
+uint32_t rt_stage_sample_every(rt_stage stage);       /* 1, or RT_SCHEDULER_SAMPLE_EVERY */
+
+/* Bytes by owner; stacks also by what is reserved. */
+typedef struct rt_workload_bytes {
+    uint64_t runtime_bytes;          /* scheduler, workers' state, role registry, the workload itself */
+    uint64_t context_bytes;
+    uint64_t task_bytes;             /* all task objects, allocated; touched as they are used */
+    uint64_t stack_bytes;            /* worker stacks committed at the end of the run */
+    uint64_t stack_reserved_bytes;   /* address space of the worker stacks */
+    uint64_t history_bytes;
+    uint64_t verification_bytes;     /* one byte a task: how often it was seen */
+    uint64_t auxiliary_bytes;        /* auxiliary workers: state, histograms, committed stacks */
+    uint64_t auxiliary_reserved_bytes;
+    uint64_t histogram_bytes;
+    uint64_t allocated_total_bytes, allocations, live_objects; /* of the runtime's allocator, at the end */
+} rt_workload_bytes;
+
+typedef struct rt_workload_checks {
+    uint64_t context_checksum, context_checksum_expected;
+    uint64_t probe_checksum, probe_checksum_expected;
+    uint64_t tasks_seen_once, tasks_seen_never, tasks_seen_twice; /* of `tasks`; twice: more than once */
+    uint64_t prompt_bytes_expected, role_lookups_expected, probes_expected, output_bytes_expected;
+    uint64_t lookups_failed;
+    bool passed; /* everything above agrees and the counts conserve; never-seen tasks only after a stop or rejection */
+} rt_workload_checks;
+
+/* Named as in the run record where it has the value. */
+typedef struct rt_workload_result {
+    rt_phase phase;         /* where the run ended: RT_PHASE_FINISHED, or where a stop met it */
+    bool stopped;           /* a stop was asked for and tasks were left out because of it */
+    uint64_t started_ns, finished_ns; /* of the clock: first submission, last finalisation */
+    int64_t started_at_s;   /* wall time, seconds since 1970 UTC */
+    uint64_t elapsed_ns;
+    bool has_rate;          /* false when elapsed_ns is 0: there is no rate then, not an infinite one */
+    double tasks_per_second; /* completed tasks by elapsed time */
+    uint64_t tasks_submitted, tasks_admitted, tasks_completed, tasks_failed, tasks_cancelled, tasks_timed_out,
+        tasks_rejected;
+    uint64_t active_at_end, queue_at_end, queue_peak, active_peak;
+    uint64_t retained_tasks, retained_bytes;
+    uint64_t role_lookups, prompt_bytes, probes_done, output_bytes_written;
+    uint64_t clamped_intervals;
+    uint64_t dequeues, wakeups;
+    double mean_batch;      /* tasks a dequeue; 0 without any */
+    uint64_t aux_workers_alive; /* auxiliary workers that are asleep at the end */
+    rt_workload_bytes bytes;
+    rt_workload_checks checks; /* all 0 and not passed before rt_workload_verify */
+    const rt_histogram *histograms[RT_STAGES]; /* owned by the workload, valid until destroy */
+} rt_workload_result;
+
+/* RT_BUSY: not finished; *out is unchanged. */
+rt_status rt_workload_result_read(rt_workload *self, rt_workload_result *out);
+
+/* Ends all threads and frees everything. NULL is allowed. Not while execute runs. */
+void rt_workload_destroy(rt_workload *self);
+
+/* The pieces of the task body and its parts, so that a benchmark runs the very same work elsewhere. */
+typedef struct rt_workload_body rt_workload_body;
+rt_status rt_workload_body_create(const rt_workload_options *options, rt_allocator *allocator,
+                                  rt_workload_body **out, rt_message *why);
+void rt_workload_body_destroy(rt_workload_body *self);
+/* Runs one task as worker `run->worker` (below options->workers). */
+rt_status rt_workload_body_run(void *self, rt_task_run *run);
+/* Sum over the workers of the per-task checksums. Only while nothing runs. */
+uint64_t rt_workload_body_probe_checksum(const rt_workload_body *self);
+
+#endif
