@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tallymark.errors import UsageError
 from tallymark.evidence import strict_json
+from tallymark.evidence.personal import KnownNames
 from tallymark.importers import compose, crosscheck, privacy, recognition
 from tallymark.importers.hyperfine import Hyperfine
 from tallymark.importers.interface import Imported, Importer
@@ -15,14 +16,12 @@ def importer(name: str) -> Importer:
     """The importer of a format. Raises UsageError that lists those there are."""
     if name not in FORMATS:
         raise UsageError(
-            "FORMAT", f"there is no importer for {name!r}", f"Choose one of: {', '.join(sorted(FORMATS))}"
+            "FORMAT", f"there is no importer for {name!r}", f"choose one of: {', '.join(sorted(FORMATS))}"
         )
     return FORMATS[name]
 
 
-def read(
-    chosen: Importer, source: compose.Source, known: privacy.KnownNames, redact: bool = False
-) -> Imported:
+def read(chosen: Importer, source: compose.Source, known: KnownNames, redact: bool = False) -> Imported:
     """Read a foreign file and verify it: strict JSON, the right format, no series twice, its own figures
     reproduced from its samples, nobody's name in it.
 

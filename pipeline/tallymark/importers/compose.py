@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass
 from datetime import datetime
 
 from tallymark import __version__
+from tallymark.errors import UsageError
 from tallymark.evidence import canonical
 from tallymark.evidence.strict_json import JsonValue
 from tallymark.importers.interface import Imported, ImportedRun, Reported
@@ -14,6 +16,7 @@ from tallymark.importers.interface import Imported, ImportedRun, Reported
 SCHEMA = "imported-execution/1.0"
 _MACHINE = ("cpu_model", "cores", "memory_bytes", "os_build", "virtualisation", "platform")
 _ID_DIGITS = 16
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +34,31 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user asked for: where the evidence belongs and when it was imported (UTC)."""
+    """What the user asked for: where the evidence belongs and when it was imported (UTC).
+
+    Suite and label become a folder and a file name: both are ``chosen_name``.
+    """
 
     suite: str
     label: str
     imported_at: datetime
     redact: bool = False
+
+
+def chosen_name(text: str, option: str) -> str:
+    """The text of a suite or label, unchanged. It is refused when it cannot be a file name everywhere:
+    changing it here could make two names one.
+
+    Raises UsageError that proposes a name.
+    """
+    if _NAME.fullmatch(text):
+        return text
+    proposal = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("._-")[:64] or "imported"
+    raise UsageError(
+        option,
+        f"{text!r} is no name for evidence (a-z, 0-9, '.', '_', '-', at most 64, a letter or digit first)",
+        f"give {option} {proposal}",
+    )
 
 
 def document(imported: Imported, source: Source, request: Request) -> dict[str, JsonValue]:

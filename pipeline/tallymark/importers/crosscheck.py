@@ -40,7 +40,7 @@ def verify_distinct(imported: Imported, name: str) -> None:
             raise FindingsError(
                 f"{name}::{entry.pointer}",
                 f"has the same command and parameters as {seen[key]}",
-                "Give the two commands different names with --command-name, or import two files",
+                "give the two commands different names with --command-name, or import two files",
             )
         seen[key] = entry.pointer
 
@@ -75,7 +75,7 @@ def _verify_entry(entry: Reported, times: Sequence[float], name: str) -> None:
                 f"{name}::{entry.pointer}.{figure}",
                 f"{reported} is not the {figure} of its {len(times)} times, which is {computed}"
                 f"{_fault(reported, computed)}",
-                "Export the file again and import it unchanged",
+                "export the file again and import it unchanged",
             )
 
 

@@ -40,7 +40,7 @@ class Entry:
         where = self.pointer if key is None else self.at(key)
         where = where if index is None else child(where, index)
         return FindingsError(
-            f"{self.file}::{where}", problem, do or "Export the file again with the tool that measured"
+            f"{self.file}::{where}", problem, do or "export the file again with the tool that measured"
         )
 
     def take(self, key: str) -> JsonValue:

@@ -63,7 +63,7 @@ class Hyperfine:
         top = Entry(data, name, "$")
         results = top.array("results")
         if not results:
-            raise top.refusal("results", "is empty: nothing was measured", "Run hyperfine with a command")
+            raise top.refusal("results", "is empty: nothing was measured", "run hyperfine with a command")
         runs: list[ImportedRun] = []
         reported: list[Reported] = []
         loss = [*_WHOLE_FILE_LOSS, *_unread(top)]
@@ -103,16 +103,16 @@ def _reported(entry: Entry) -> tuple[Reported, list[Loss]]:
 def _name(entry: Entry, key: str, text: str) -> str:
     """A benchmark or parameter text that can be shown: neither empty, nor endless, nor with unseen signs."""
     if not text.strip():
-        raise entry.refusal(key, "is empty", "Name the command with --command-name")
+        raise entry.refusal(key, "is empty", "name the command with --command-name")
     if len(text) > _LONGEST_NAME:
         raise entry.refusal(
-            key, f"has {len(text)} characters, more than {_LONGEST_NAME}", "Name it with --command-name"
+            key, f"has {len(text)} characters, more than {_LONGEST_NAME}", "name it with --command-name"
         )
     if not text.isprintable():
         raise entry.refusal(
             key,
             f"{shown(text)} holds a character that does not print (control, line break, invisible)",
-            "Give the command a one-line name with --command-name",
+            "give the command a one-line name with --command-name",
         )
     return text
 
@@ -135,7 +135,7 @@ def _parameter_name(inner: Entry, key: str) -> str:
     """A parameter's name: letters, digits, ``_`` and ``-``, so that it can be a key of a table."""
     if not _PARAMETER_NAME.fullmatch(key):
         problem = "is no name for a parameter (letters, digits, _ and -)"
-        raise inner.refusal(key, problem, "Rename the parameter in the hyperfine command")
+        raise inner.refusal(key, problem, "rename the parameter in the hyperfine command")
     return key
 
 
@@ -151,11 +151,11 @@ def _series(entry: Entry) -> tuple[_Series, list[Loss]]:
         raise entry.refusal(
             "times",
             "is missing: a mean without its samples cannot be recounted",
-            "Export with hyperfine --export-json, which keeps every timing",
+            "export with hyperfine --export-json, which keeps every timing",
         )
     times = [_seconds(entry, index, value) for index, value in enumerate(entry.array("times"))]
     if not times:
-        raise entry.refusal("times", "is empty: nothing was measured", "Run hyperfine again")
+        raise entry.refusal("times", "is empty: nothing was measured", "run hyperfine again")
     loss: list[Loss] = []
     codes = _exit_codes(entry, len(times))
     if codes is None:
@@ -171,7 +171,7 @@ def _seconds(entry: Entry, index: int, value: JsonValue) -> float:
         raise entry.refusal("times", "is not a number", index=index)
     if value <= 0:
         problem = "is no duration: it must be above 0 (hyperfine subtracts the shell's start and stops at 0)"
-        do = "Measure without a shell (hyperfine -N) or measure a longer command"
+        do = "measure without a shell (hyperfine -N) or measure a longer command"
         raise entry.refusal("times", problem, do, index)
     if value > _LONGEST_SECONDS:
         problem = "is more than 1e7 s (116 days): the unit must be another one"

@@ -58,7 +58,7 @@ def refuse_summary(data: bytes, name: str) -> None:
     for start, what in _SUMMARIES:
         if data.lstrip().startswith(start):
             raise FindingsError(
-                name, f"this is {what}: it has no samples", "Export with hyperfine --export-json FILE"
+                name, f"this is {what}: it has no samples", "export with hyperfine --export-json FILE"
             )
 
 
@@ -74,16 +74,16 @@ def require(importer: Importer, others: Iterable[Importer], data: JsonValue, nam
             raise UsageError(
                 name,
                 f"this looks like a file of {other.made_by}, not of {importer.made_by}",
-                f"Import it with: tallymark import {other.name}",
+                f"import it with: tallymark import {other.name}",
             )
     if isinstance(data, dict) and isinstance(data.get("schema"), str):
         raise FindingsError(
             name,
             "this is a document with a schema of its own, not a foreign file",
-            "Run tallymark check on it",
+            "run tallymark check on it",
         )
     looks = next((known for known, fits in _BY_SIGHT if fits(data)), None)
     guess = f"; it looks like {looks}, which has no importer" if looks else ""
     raise FindingsError(
-        name, f"this does not look like a file of {importer.made_by}{guess}", "Name a file of that tool"
+        name, f"this does not look like a file of {importer.made_by}{guess}", "name a file of that tool"
     )

@@ -1,0 +1,130 @@
+"""``tallymark import`` makes evidence of another tool's file; ``tallymark report init`` starts its spec."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from tallymark import check, importers
+from tallymark.errors import FindingsError
+from tallymark.evidence import canonical, documents, personal, strict_json
+from tallymark.importers import compose, privacy
+from tallymark.importers.interface import Loss
+
+
+@click.command("import")
+@click.argument("format_name", metavar="FORMAT")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    show_default="data/FORMAT",
+    help="Folder of the evidence; the file becomes DIR/LABEL.json.",
+)
+@click.option("--suite", show_default="name of the folder", help="What the evidence is about.")
+@click.option("--label", show_default="name of the file", help="What sets it apart within the suite.")
+@click.option(
+    "--redact", is_flag=True, help="Replace home folders, users and hosts in names by placeholders."
+)
+@click.pass_obj
+def import_(
+    project: Path,
+    format_name: str,
+    file: Path,
+    out: Path | None,
+    suite: str | None,
+    label: str | None,
+    redact: bool,
+) -> None:
+    """Turn another tool's result file into evidence: one sample is one run.
+
+    FORMAT is hyperfine (a file of hyperfine --export-json); FILE - reads standard input. The path of the
+    document is printed; what could not be carried over is listed on standard error and kept in the document.
+    """
+    chosen = importers.importer(format_name)
+    folder = out if out is not None else project / "data" / chosen.name
+    source = _source(file)
+    request = compose.Request(
+        suite=compose.chosen_name(suite if suite is not None else folder.absolute().name, "--suite"),
+        label=compose.chosen_name(label if label is not None else Path(source.name).stem, "--label"),
+        imported_at=datetime.now(UTC),
+        redact=redact,
+    )
+    known = personal.known_here()
+    for option, text in (("FILE", source.name), ("--suite", request.suite), ("--label", request.label)):
+        privacy.verify_name(text, known, option)
+    imported = importers.read(chosen, source, known, redact)
+    target = folder / f"{request.label}.json"
+    _write(target, canonical.encode(compose.document(imported, source, request)), project)
+    for line in _loss_report(imported.loss):
+        click.echo(f"{source.shown}: {line}", err=True)
+    click.echo(documents.shown_path(target))
+
+
+def _source(file: Path) -> compose.Source:
+    """The foreign file, or standard input. Raises UsageError or UnreadableError."""
+    if str(file) == "-":
+        data = sys.stdin.buffer.read(strict_json.MAX_BYTES + 1)
+        return compose.Source(name="stdin", shown="stdin", data=data)
+    shown = documents.shown_path(file)
+    return compose.Source(name=file.name, shown=shown, data=documents.read_bytes(file, shown, follow=True))
+
+
+def _write(target: Path, data: bytes, project: Path) -> None:
+    """Check the document as ``tallymark check`` would, then write it where nothing is yet.
+
+    Raises FindingsError (nothing is written) or ConflictError.
+    """
+    findings = check.check_document(documents.from_bytes(data, documents.shown_path(target, project)))
+    for finding in findings[1:]:
+        click.echo(finding.line(), err=True)
+    if findings:
+        first = findings[0]
+        raise FindingsError(f"{first.file}::{first.pointer}", first.problem, first.do)
+    canonical.write_new(target, data)
+
+
+def _loss_report(loss: Iterable[Loss]) -> list[str]:
+    """One line a reason: ``not carried over: $.results[*].user (2 places): …``."""
+    places: dict[tuple[str, str], int] = {}
+    for entry in loss:
+        key = (re.sub(r"\[\d+\]", "[*]", entry.pointer), entry.reason)
+        places[key] = places.get(key, 0) + 1
+    return [
+        f"not carried over: {pointer}{f' ({count} places)' if count > 1 else ''}: {reason}"
+        for (pointer, reason), count in places.items()
+    ]
+
+
+@click.group()
+def report() -> None:
+    """Start a report: what its table shows, from which evidence."""
+
+
+@report.command("init")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--name", show_default="from the folder or file", help="Name of the report.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    show_default="site/reports/NAME.toml",
+    help="Where the spec is written; nothing is overwritten.",
+)
+@click.pass_obj
+def init(project: Path, data: Path, name: str | None, out: Path | None) -> None:
+    """Write a spec of at most 15 lines for the evidence in DATA (a document or a folder).
+
+    The rows are the configuration keys that vary; the columns are what such evidence is usually asked
+    for. It computes as it stands (tallymark table NAME); its scope sentences wait to be made yours.
+    """
+    from tallymark.tables import starting
+
+    spec = starting.spec(project, data, name)
+    target = out if out is not None else project / "site" / "reports" / f"{spec.name}.toml"
+    canonical.write_new(target, spec.text.encode("utf-8"))
+    click.echo(documents.shown_path(target))
