@@ -1,1 +1,1 @@
-"""Filled in by its stage."""
+"""Recomputing what was published, by a way that shares no code with the tables."""
