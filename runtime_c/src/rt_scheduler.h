@@ -64,8 +64,8 @@ typedef struct rt_task_run {
 typedef struct rt_task_record {
     uint64_t task_id;
     uint64_t submitted_ns, admitted_ns, dequeued_ns, started_ns, ended_ns, finalised_ns;
-    uint32_t worker;
     uint32_t output_bytes;
+    uint16_t worker;
     uint8_t priority;
     uint8_t status;
 } rt_task_record;

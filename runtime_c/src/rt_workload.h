@@ -166,14 +166,4 @@ rt_status rt_workload_result_read(rt_workload *self, rt_workload_result *out);
 /* Ends all threads and frees everything. NULL is allowed. Not while execute runs. */
 void rt_workload_destroy(rt_workload *self);
 
-/* The pieces of the task body and its parts, so that a benchmark runs the very same work elsewhere. */
-typedef struct rt_workload_body rt_workload_body;
-rt_status rt_workload_body_create(const rt_workload_options *options, rt_allocator *allocator,
-                                  rt_workload_body **out, rt_message *why);
-void rt_workload_body_destroy(rt_workload_body *self);
-/* Runs one task as worker `run->worker` (below options->workers). */
-rt_status rt_workload_body_run(void *self, rt_task_run *run);
-/* Sum over the workers of the per-task checksums. Only while nothing runs. */
-uint64_t rt_workload_body_probe_checksum(const rt_workload_body *self);
-
 #endif
