@@ -50,13 +50,13 @@ class Hyperfine:
     made_by = "hyperfine --export-json"
 
     def detect(self, data: JsonValue) -> bool:
-        """An object with ``results``, of which the first names a command and a mean."""
+        """An object with ``results``, of which the first names a command."""
         if not isinstance(data, dict):
             return False
         results = data.get("results")
         if not isinstance(results, list):
             return False
-        return not results or (isinstance(results[0], dict) and {"command", "mean"} <= results[0].keys())
+        return not results or (isinstance(results[0], dict) and "command" in results[0])
 
     def read(self, data: JsonValue, name: str) -> Imported:
         """All entries in file order. Raises FindingsError, see Importer.read."""
