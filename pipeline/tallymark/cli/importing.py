@@ -124,7 +124,7 @@ def init(project: Path, data: Path, name: str | None, out: Path | None) -> None:
     """
     from tallymark.tables import starting
 
-    spec = starting.spec(project, data, name)
-    target = out if out is not None else project / "site" / "reports" / f"{spec.name}.toml"
-    canonical.write_new(target, spec.text.encode("utf-8"))
+    draft = starting.draft(project, data, name)
+    target = out if out is not None else project / "site" / "reports" / f"{draft.name}.toml"
+    canonical.write_new(target, draft.text.encode("utf-8"))
     click.echo(documents.shown_path(target))
