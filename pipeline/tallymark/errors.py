@@ -12,6 +12,9 @@ TallymarkError          where, problem, do
 
 from __future__ import annotations
 
+import json
+import re
+
 CLEAN = 0
 FINDINGS = 1
 MISUSE = 2
@@ -19,6 +22,8 @@ UNDECIDED = 3
 NOTHING_CHECKED = 4
 UNREADABLE = 5
 INTERNAL = 70
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
 
 class TallymarkError(Exception):
@@ -78,3 +83,10 @@ class NothingCheckedError(TallymarkError):
 
 class BrokenRuntimeError(TallymarkError):
     """The compiled runtime is missing, does not load, or refused to run."""
+
+
+def child(pointer: str, key: str | int) -> str:
+    """The place of a member of the value at ``pointer``: ``$.runs[3].agents``, ``$["odd key"]``."""
+    if isinstance(key, int):
+        return f"{pointer}[{key}]"
+    return f"{pointer}.{key}" if _PLAIN_NAME.match(key) else f"{pointer}[{json.dumps(key)}]"

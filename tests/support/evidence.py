@@ -128,6 +128,7 @@ def manifest() -> dict[str, Any]:
         "frequency_khz": "no cpufreq directory",
         "power_source": "no power_supply class",
         "temperature_c": "no thermal zone",
+        "cgroup_cpu_limit": "no limit is set",
     }
     return {
         "build": {
@@ -152,7 +153,6 @@ def manifest() -> dict[str, Any]:
         "build_id": "c" * 40,
         "equals_release": False,
         "container": "none",
-        "cgroup_cpu_limit": "max",
         "cgroup_memory_limit_bytes": 4 << 30,
         "clock_source": "tsc",
         **dict.fromkeys(unreadable),
@@ -413,7 +413,6 @@ def imported_execution(
             "sha256": "d" * 64,
             "bytes": 1234,
             "name": "h.json",
-            "unavailable": {"format_version": "hyperfine writes no version into its file"},
         },
         "manifest": {
             "machine": dict.fromkeys(machine_keys),
@@ -439,7 +438,7 @@ def _reported(benchmark: str, parameters: dict[str, str], samples: list[float]) 
         "benchmark": benchmark,
         "parameters": parameters,
         "mean_s": mean,
-        "stddev_s": spread,
+        **({} if spread is None else {"stddev_s": spread}),
         "median_s": median,
         "min_s": ordered[0],
         "max_s": ordered[-1],

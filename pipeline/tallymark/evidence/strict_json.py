@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final, TypeAlias
 
-from tallymark.errors import UnreadableError
+from tallymark.errors import UnreadableError, child
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
@@ -33,7 +33,6 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _CHUNK = 1 << 20
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b"[]{},"))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 _SYNTAX = {
     "Extra data": ("a second value follows the document", "keep one JSON document in a file"),
     "Expecting value": ("a value is missing or malformed", "write the file again with a JSON writer"),
@@ -62,13 +61,6 @@ def parse(data: bytes, name: str) -> JsonValue:
     if _SURROGATE_ESCAPE.search(data) is not None:
         _check_surrogates(value, name)
     return value  # type: ignore[no-any-return]
-
-
-def child(pointer: str, key: str | int) -> str:
-    """The pointer of a member of the value at ``pointer``: ``$.runs[3].agents``, ``$["odd key"]``."""
-    if isinstance(key, int):
-        return f"{pointer}[{key}]"
-    return f"{pointer}.{key}" if _PLAIN_NAME.match(key) else f"{pointer}[{json.dumps(key)}]"
 
 
 def _error(name: str, problem: str, do: str, pointer: str = "$") -> UnreadableError:

@@ -1,0 +1,324 @@
+"""The registry of shipped schemas: their text, their validators and what they say about each property.
+
+A schema is ``schemas/<kind>/<major>.<minor>.schema.json`` (JSON Schema 2020-12) and is named by its id
+``<kind>/<major>.<minor>``, the text that documents carry. No ``$ref`` is ever fetched: the validators know
+the shipped schemas and nothing else. Two things are stricter than JSON Schema: an integer must be written as
+one (``1.0`` and ``1e2`` are not), and ``date-time`` is asserted.
+"""
+
+# No ``from __future__ import annotations`` here: ``annotations`` is the name of a public function below.
+
+import difflib
+import functools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, Final
+
+from tallymark.errors import UsageError, child
+
+_FILE = re.compile(r"([0-9]{1,4}\.[0-9]{1,4})\.schema\.json\Z")
+_SHOWN_CHARACTERS: Final = 40
+_NO_NEWLINE: Final = r"(?!\n)"  # ends most patterns: `$` alone would let a trailing newline through
+_TYPE_WORDS: Final = {
+    "null": "null",
+    "boolean": "true or false",
+    "integer": "an integer",
+    "number": "a number",
+    "string": "text",
+    "array": "an array",
+    "object": "an object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What a schema says about one property.
+
+    ``role`` is config, measure or evidence ("" outside executions); ``unit`` a name of the unit table;
+    ``direction`` lower, higher or none; ``definition`` an id of ``definitions.json``. Absent: None.
+    """
+
+    role: str
+    unit: str | None
+    direction: str | None
+    definition: str | None
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigKey:
+    """One key of the complete configuration; ``pointer`` is ``$.runs[].agents`` or ``$.manifest.build``."""
+
+    name: str
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeError:
+    """One violation: where, of which keyword, and a clause that says it without quoting much of the value."""
+
+    pointer: str
+    keyword: str
+    message: str
+
+
+class SchemaSet:
+    """The schemas of one folder. Everything is read once and kept."""
+
+    def __init__(self, folder: Traversable) -> None:
+        self.folder = folder
+        self._validators: dict[str, Any] = {}
+
+    @functools.cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The id of every schema, sorted."""
+        kinds = [entry for entry in self.folder.iterdir() if entry.is_dir()]
+        found = [
+            f"{kind.name}/{match.group(1)}"
+            for kind in kinds
+            for entry in kind.iterdir()
+            if (match := _FILE.match(entry.name))
+        ]
+        return tuple(sorted(found))
+
+    def data(self, schema_id: str) -> bytes:
+        """The bytes of a schema. UsageError: there is none of that id."""
+        if schema_id not in self.ids:
+            raise UsageError(
+                schema_id, "there is no such schema", f"use one of {', '.join(self.ids) or 'none'}"
+            )
+        kind, version = schema_id.split("/")
+        return (self.folder / kind / f"{version}.schema.json").read_bytes()
+
+    @functools.cached_property
+    def _schemas(self) -> dict[str, dict[str, Any]]:
+        return {schema_id: json.loads(self.data(schema_id)) for schema_id in self.ids}
+
+    def schema(self, schema_id: str) -> dict[str, Any]:
+        """A schema as a value; never change it. UsageError: there is none of that id."""
+        if schema_id not in self._schemas:
+            self.data(schema_id)
+        return self._schemas[schema_id]
+
+    @functools.cached_property
+    def definitions(self) -> Mapping[str, str]:
+        """Definition id → what is measured, from which point to which, over which samples."""
+        loaded: dict[str, str] = json.loads((self.folder / "definitions.json").read_bytes())
+        return loaded
+
+    def examples(self, schema_id: str) -> list[tuple[str, bytes]]:
+        """(path below the folder, bytes) of the examples whose document declares ``schema_id``, sorted."""
+        kind = schema_id.split("/")[0]
+        folder = self.folder / kind / "examples"
+        if not folder.is_dir():
+            return []
+        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+        loaded = [(f"{kind}/examples/{entry.name}", entry.read_bytes()) for entry in entries]
+        return [(path, data) for path, data in loaded if f'"{schema_id}"'.encode() in data[:200]]
+
+    def iter_errors(self, schema_id: str, value: Any) -> Iterator[ShapeError]:
+        """Every violation, lazily: a large broken document has as many as it has values."""
+        if schema_id not in self._validators:
+            self._validators[schema_id] = _validator(self.schema(schema_id), list(self._schemas.values()))
+        for error in self._validators[schema_id].iter_errors(value):
+            yield from _said(error)
+
+    @functools.lru_cache(maxsize=64)  # noqa: B019 - a set lives as long as the process, or as one test
+    def annotations(self, schema_id: str) -> Mapping[str, Annotation]:
+        """Pointer (``$.runs[].elapsed_ms``; ``.*`` for any key) → what the schema says about the property."""
+        root = self.schema(schema_id)
+        return dict(_annotations(root, root, "$"))
+
+    def config_keys(self, schema_id: str) -> tuple[ConfigKey, ...]:
+        """The complete configuration: exactly the properties of role ``config``, those of the runs first."""
+        found = [
+            ConfigKey(pointer.rsplit(".", 1)[1], pointer)
+            for pointer, annotation in self.annotations(schema_id).items()
+            if annotation.role == "config" and not pointer.startswith("$.warmups")
+        ]
+        return tuple(sorted(found, key=lambda key: not key.pointer.startswith("$.runs[]")))
+
+
+@functools.cache
+def shipped() -> SchemaSet:
+    """The schemas that come with this package, in a checkout as well as in a wheel."""
+    return SchemaSet(files("tallymark") / "schemas")
+
+
+def released() -> tuple[str, ...]:
+    """The ids of all shipped schemas: ``("findings/1.0", …)``."""
+    return shipped().ids
+
+
+def schema(schema_id: str) -> dict[str, Any]:
+    """A shipped schema; never change it. UsageError: there is none of that id."""
+    return shipped().schema(schema_id)
+
+
+def errors(schema_id: str, value: Any) -> list[tuple[str, str, str]]:
+    """(pointer, keyword, message) of every violation of ``value``. UsageError: no schema of that id."""
+    return [(e.pointer, e.keyword, e.message) for e in shipped().iter_errors(schema_id, value)]
+
+
+def annotations(schema_id: str) -> Mapping[str, Annotation]:
+    """See SchemaSet.annotations."""
+    return shipped().annotations(schema_id)
+
+
+def config_keys(schema_id: str) -> tuple[ConfigKey, ...]:
+    """See SchemaSet.config_keys."""
+    return shipped().config_keys(schema_id)
+
+
+def definition(definition_id: str) -> str:
+    """The text of a definition. UsageError: there is none of that id."""
+    if definition_id not in shipped().definitions:
+        raise UsageError(definition_id, "there is no such definition", "see schemas/definitions.json")
+    return shipped().definitions[definition_id]
+
+
+# --- validators -------------------------------------------------------------------------------------------
+
+
+def _validator(root: dict[str, Any], known: list[dict[str, Any]]) -> Any:
+    """A validator to be reused: building one costs more than checking a small document."""
+    from jsonschema import Draft202012Validator, FormatChecker, validators
+    from referencing import Registry
+
+    registry: Registry[Any] = Registry().with_contents([(schema["$id"], schema) for schema in known])
+    strict = validators.extend(  # type: ignore[no-untyped-call]
+        Draft202012Validator,
+        type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
+    )
+    formats = FormatChecker(formats=())
+    formats.checks("date-time", raises=ValueError)(_is_date_time)
+    return strict(root, registry=registry, format_checker=formats)
+
+
+def _is_integer(_: object, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_date_time(value: object) -> bool:
+    """Whether the text is a time that exists; a leap second has no place in evidence."""
+    if isinstance(value, str):
+        datetime.strptime(value, "%Y-%m-%dT%H:%M:%SZ")
+    return True
+
+
+# --- messages ---------------------------------------------------------------------------------------------
+
+
+def _said(error: Any) -> Iterator[ShapeError]:
+    """One jsonschema error in our words; one for each key where it lumps several together."""
+    pointer = "$"
+    for part in error.absolute_path:
+        pointer = child(pointer, part)
+    keyword = str(error.validator)
+    if keyword == "required":
+        # jsonschema yields one error a missing key and names the key only in its text
+        yield ShapeError(pointer, keyword, f"{error.message.split(' is a required')[0]} is missing")
+    elif keyword in ("additionalProperties", "unevaluatedProperties"):
+        for key in error.instance:
+            if key not in error.schema.get("properties", {}):
+                yield ShapeError(child(pointer, key), keyword, _unknown_key(key, error.schema))
+    else:
+        yield ShapeError(pointer, keyword, _message(keyword, error))
+
+
+def _unknown_key(key: str, schema: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(key, schema.get("properties", {}), n=1, cutoff=0.8)
+    return "the key is unknown" + (f" (is {close[0]!r} meant?)" if close else "")
+
+
+def _message(keyword: str, error: Any) -> str:
+    value, limit = error.instance, error.validator_value
+    if keyword in _MESSAGES:
+        return _MESSAGES[keyword](value, limit)
+    return f"{shown(value)} does not fit the schema's {keyword}"
+
+
+def _type_message(value: Any, limit: Any) -> str:
+    names = limit if isinstance(limit, list) else [limit]
+    return f"{shown(value)} is not {' or '.join(_TYPE_WORDS[name] for name in names)}"
+
+
+def _some(values: list[Any]) -> str:
+    return ", ".join(shown(value) for value in values[:12]) + (", …" if len(values) > 12 else "")
+
+
+_MESSAGES: Final[Mapping[str, Callable[[Any, Any], str]]] = {
+    "type": _type_message,
+    "enum": lambda value, limit: f"{shown(value)} is not one of {_some(limit)}",
+    "const": lambda value, limit: f"{shown(value)} is not {shown(limit)}",
+    "minimum": lambda value, limit: f"{shown(value)} is below the minimum of {limit}",
+    "maximum": lambda value, limit: f"{shown(value)} is above the maximum of {limit}",
+    "exclusiveMinimum": lambda value, limit: f"{shown(value)} is not above {limit}",
+    "exclusiveMaximum": lambda value, limit: f"{shown(value)} is not below {limit}",
+    "minLength": lambda value, limit: f"the text has {len(value)} characters, at least {limit} are needed",
+    "maxLength": lambda value, limit: f"the text has {len(value)} characters, more than {limit}",
+    "pattern": lambda value, limit: f"{shown(value)} is not of the form {limit.removesuffix(_NO_NEWLINE)}",
+    "format": lambda value, limit: f"{shown(value)} is not a {limit} that exists",
+    "minItems": lambda value, limit: f"{len(value)} items, at least {limit} are needed",
+    "maxItems": lambda value, limit: f"{len(value)} items, more than {limit}",
+    "minProperties": lambda value, limit: f"{len(value)} keys, at least {limit} are needed",
+    "maxProperties": lambda value, limit: f"{len(value)} keys, more than {limit}",
+    "uniqueItems": lambda value, limit: "an item appears twice",
+    "not": lambda value, limit: (
+        f"{_some(limit['required'])} exclude each other" if "required" in limit else "must not be there"
+    ),
+}
+
+
+def shown(value: Any) -> str:
+    """``value`` for a message: containers by their kind, text quoted, escaped and cut to 40 characters."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    if isinstance(value, str) and len(value) > _SHOWN_CHARACTERS:
+        return json.dumps(value[:_SHOWN_CHARACTERS])[:-1] + '…"'
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN_CHARACTERS + 20 else text[:_SHOWN_CHARACTERS] + "…"
+
+
+# --- annotations ------------------------------------------------------------------------------------------
+
+
+def _annotations(
+    node: Mapping[str, Any], root: Mapping[str, Any], pointer: str
+) -> Iterator[tuple[str, Annotation]]:
+    """The annotations of ``node`` and of everything below; a ``$ref`` is followed, keys beside it win."""
+    node = _resolved(node, root)
+    yield pointer, _annotation(node)
+    for key, member in node.get("properties", {}).items():
+        yield from _annotations(member, root, child(pointer, key))
+    if isinstance(node.get("additionalProperties"), dict):
+        yield from _annotations(node["additionalProperties"], root, f"{pointer}.*")
+    for position, member in enumerate(node.get("prefixItems", [])):
+        yield from _annotations(member, root, f"{pointer}[{position}]")
+    if isinstance(node.get("items"), dict):
+        yield from _annotations(node["items"], root, f"{pointer}[]")
+
+
+def _resolved(node: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "$ref" not in node:
+        return node
+    name = node["$ref"].removeprefix("#/$defs/")
+    beside = {key: value for key, value in node.items() if key != "$ref"}
+    return {**_resolved(root["$defs"][name], root), **beside}
+
+
+def _annotation(node: Mapping[str, Any]) -> Annotation:
+    return Annotation(
+        role=node.get("x-role", ""),
+        unit=node.get("x-unit"),
+        direction=node.get("x-direction"),
+        definition=node.get("x-definition"),
+        description=node.get("description", ""),
+    )
