@@ -12,7 +12,7 @@
 typedef struct rt_cgroup_place {
     bool found;
     bool version2;
-    char mount[RT_PROC_PATH_BYTES];  /* where the hierarchy is mounted */
+    char mount[RT_PROC_PATH_BYTES];     /* where the hierarchy is mounted */
     char directory[RT_PROC_PATH_BYTES]; /* the group of this process, at or below the mount */
 } rt_cgroup_place;
 

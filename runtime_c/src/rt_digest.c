@@ -26,8 +26,9 @@ static uint32_t read_big_endian(const uint8_t *bytes) {
 }
 
 static void expand_schedule(uint32_t schedule[64], const uint8_t block[64]) {
-    for (size_t t = 0; t < 16; t++)
+    for (size_t t = 0; t < 16; t++) {
         schedule[t] = read_big_endian(block + 4 * t);
+    }
     for (size_t t = 16; t < 64; t++) {
         uint32_t far = schedule[t - 15], near = schedule[t - 2];
         uint32_t sigma0 = rotate_right(far, 7) ^ rotate_right(far, 18) ^ (far >> 3);
@@ -51,8 +52,9 @@ static void compress(uint32_t state[8], const uint8_t block[64]) {
         v[4] += first;
         v[0] = first + sum0 + majority;
     }
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 8; i++) {
         state[i] += v[i];
+    }
 }
 
 void rt_digest_init(rt_digest *self) {
@@ -68,8 +70,9 @@ void rt_digest_update(rt_digest *self, const void *bytes, size_t count) {
     self->length_bytes += count;
     while (count > 0) {
         size_t taken = sizeof self->block - self->block_fill;
-        if (taken > count)
+        if (taken > count) {
             taken = count;
+        }
         memcpy(self->block + self->block_fill, next, taken);
         self->block_fill += taken;
         next += taken;
@@ -86,8 +89,9 @@ void rt_digest_finish_hex(rt_digest *self, char hex[RT_DIGEST_HEX_BYTES]) {
     static const uint8_t padding[64] = {0x80};
     uint64_t length_bits = self->length_bytes * 8;
     uint8_t length[8];
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 8; i++) {
         length[i] = (uint8_t)(length_bits >> (56 - 8 * i));
+    }
     rt_digest_update(self, padding, self->block_fill < 56 ? 56 - self->block_fill : 120 - self->block_fill);
     rt_digest_update(self, length, sizeof length);
     for (size_t i = 0; i < RT_DIGEST_BYTES; i++) {
@@ -104,17 +108,20 @@ rt_status rt_digest_file_hex(const char *path, char hex[RT_DIGEST_HEX_BYTES]) {
     ssize_t got;
     hex[0] = '\0';
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
+    if (file < 0) {
         return RT_IO;
+    }
     rt_digest_init(&digest);
     do {
         got = read(file, buffer, sizeof buffer);
-        if (got > 0)
+        if (got > 0) {
             rt_digest_update(&digest, buffer, (size_t)got);
+        }
     } while (got > 0 || (got < 0 && errno == EINTR));
     close(file);
-    if (got < 0)
+    if (got < 0) {
         return RT_IO;
+    }
     rt_digest_finish_hex(&digest, hex);
     return RT_OK;
 }

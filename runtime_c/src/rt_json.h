@@ -13,7 +13,8 @@
 #include "rt_status.h"
 
 #define RT_JSON_DEPTH_MAX 32
-#define RT_JSON_INTEGER_MAX ((UINT64_C(1) << 53) - 1) /* the greatest integer that every JSON reader keeps exact */
+#define RT_JSON_INTEGER_MAX                                                                                  \
+    ((UINT64_C(1) << 53) - 1) /* the greatest integer that every JSON reader keeps exact */
 
 typedef struct rt_json rt_json;
 
@@ -29,11 +30,11 @@ void rt_json_array_end(rt_json *self);
 void rt_json_null(rt_json *self, const char *key);
 void rt_json_bool(rt_json *self, const char *key, bool value);
 
-/* Refused above RT_JSON_INTEGER_MAX (RT_OUT_OF_RANGE): a reader would round it in silence. */
+/* Refused above RT_JSON_INTEGER_MAX (RT_INVALID): a reader would round it in silence. */
 void rt_json_uint(rt_json *self, const char *key, uint64_t value);
 
 /* The shortest of 15, 16 or 17 significant digits that reads back as the same double; always with a point or an
- * exponent, so that it stays a float for its reader. NaN and infinities are refused (RT_OUT_OF_RANGE). */
+ * exponent, so that it stays a float for its reader. NaN and infinities are refused (RT_INVALID). */
 void rt_json_double(rt_json *self, const char *key, double value);
 
 /* Bytes that are no UTF-8 are written as U+FFFD, one for each byte. NULL is refused (RT_INVALID). */
@@ -42,9 +43,6 @@ void rt_json_string(rt_json *self, const char *key, const char *value);
 /* A string of 16 lower-case hexadecimal digits: how a full 64-bit value travels. */
 void rt_json_hex64(rt_json *self, const char *key, uint64_t value);
 
-/* A string of decimal digits, for sums that may pass 2^53. */
-void rt_json_decimal_string(rt_json *self, const char *key, uint64_t value);
-
 /* A value that is already JSON, written by another rt_json. */
 void rt_json_raw(rt_json *self, const char *key, const char *json);
 
@@ -52,8 +50,8 @@ void rt_json_raw(rt_json *self, const char *key, const char *json);
 rt_status rt_json_status(const rt_json *self);
 
 /* The finished text, NUL-terminated, without a newline; it lives as long as `self`.
- * RT_INVALID: calls were out of order, or the value is not complete. RT_OUT_OF_RANGE: a number was refused.
- * RT_NO_MEMORY. On each of them *text is NULL. */
+ * RT_INVALID: calls were out of order, the value is not complete, or a number was refused. RT_NO_MEMORY: the text
+ * did not fit in memory. On both *text is NULL. */
 rt_status rt_json_finish(rt_json *self, const char **text);
 
 #endif

@@ -21,21 +21,24 @@ static bool read_arm_identity(const char *cpuinfo, rt_fact_text *out) {
     if (!rt_proc_line(cpuinfo, "CPU implementer", implementer, sizeof implementer) ||
         !rt_proc_line(cpuinfo, "CPU part", part, sizeof part) ||
         !rt_proc_line(cpuinfo, "CPU variant", variant, sizeof variant) ||
-        !rt_proc_line(cpuinfo, "CPU revision", revision, sizeof revision))
+        !rt_proc_line(cpuinfo, "CPU revision", revision, sizeof revision)) {
         return false;
-    snprintf(out->value, sizeof out->value, "ARM implementer %s part %s variant %s revision %s", implementer, part,
-             variant, revision);
+    }
+    snprintf(out->value, sizeof out->value, "ARM implementer %s part %s variant %s revision %s", implementer,
+             part, variant, revision);
     return true;
 }
 
 static void read_cpu_model(const char *cpuinfo, rt_fact_text *out) {
     static const char *const names[] = {"model name", "cpu model", "uarch", "cpu"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (rt_proc_line(cpuinfo, names[i], out->value, sizeof out->value))
+        if (rt_proc_line(cpuinfo, names[i], out->value, sizeof out->value)) {
             return;
+        }
     }
-    if (!read_arm_identity(cpuinfo, out))
+    if (!read_arm_identity(cpuinfo, out)) {
         out->missing = "the cpuinfo of the kernel names no model";
+    }
 }
 
 /* The mask grows until the kernel accepts it: machines of more than 1024 CPUs refuse the default size. */
@@ -43,8 +46,9 @@ static void read_cores(rt_fact_uint *out) {
     for (int cpus = 1024; cpus <= 1024 * 64; cpus *= 4) {
         cpu_set_t *set = CPU_ALLOC((size_t)cpus);
         size_t bytes = CPU_ALLOC_SIZE((size_t)cpus);
-        if (set == NULL)
+        if (set == NULL) {
             break;
+        }
         CPU_ZERO_S(bytes, set);
         int failed = sched_getaffinity(0, bytes, set);
         int count = failed ? 0 : CPU_COUNT_S(bytes, set);
@@ -60,14 +64,16 @@ static void read_cores(rt_fact_uint *out) {
 static void read_memory(const char *root, rt_fact_uint *out) {
     char text[4096];
     if (!rt_proc_read(root, "/proc/meminfo", text, sizeof text) ||
-        !rt_proc_kibibytes(text, "MemTotal", &out->value))
+        !rt_proc_kibibytes(text, "MemTotal", &out->value)) {
         out->missing = "the meminfo of the kernel has no MemTotal";
+    }
 }
 
 static void strip_quotes(char *text) {
     size_t length = strlen(text);
-    if (length < 2 || (text[0] != '"' && text[0] != '\'') || text[length - 1] != text[0])
+    if (length < 2 || (text[0] != '"' && text[0] != '\'') || text[length - 1] != text[0]) {
         return;
+    }
     memmove(text, text + 1, length - 2);
     text[length - 2] = '\0';
 }
@@ -86,8 +92,9 @@ static void read_os_build(const char *root, const struct utsname *names, rt_fact
 
 static void read_platform(const struct utsname *names, rt_fact_text *out) {
     snprintf(out->value, sizeof out->value, "%.32s-%.32s", names->sysname, names->machine);
-    for (char *c = out->value; *c != '\0'; c++)
+    for (char *c = out->value; *c != '\0'; c++) {
         *c = (char)tolower((unsigned char)*c);
+    }
 }
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -95,24 +102,27 @@ static void read_platform(const struct utsname *names, rt_fact_text *out) {
 static bool ask_processor(bool *virtual, char *name, size_t capacity) {
     static const struct {
         const char *signature, *name;
-    } known[] = {{"KVMKVMKVM", "kvm"},          {"TCGTCGTCGTCG", "qemu-tcg"},  {"Microsoft Hv", "hyper-v"},
-                 {"VMwareVMware", "vmware"},    {"XenVMMXenVMM", "xen"},       {"bhyve bhyve ", "bhyve"},
+    } known[] = {{"KVMKVMKVM", "kvm"},           {"TCGTCGTCGTCG", "qemu-tcg"}, {"Microsoft Hv", "hyper-v"},
+                 {"VMwareVMware", "vmware"},     {"XenVMMXenVMM", "xen"},      {"bhyve bhyve ", "bhyve"},
                  {"VBoxVBoxVBox", "virtualbox"}, {"ACRNACRNACRN", "acrn"}};
     unsigned a, b, c, d;
     char signature[13] = "";
-    if (!__get_cpuid(1, &a, &b, &c, &d))
+    if (!__get_cpuid(1, &a, &b, &c, &d)) {
         return false;
+    }
     *virtual = (c >> 31) != 0;
-    if (!*virtual)
+    if (!*virtual) {
         return true;
+    }
     __cpuid(0x40000000, a, b, c, d);
     memcpy(signature, &b, 4);
     memcpy(signature + 4, &c, 4);
     memcpy(signature + 8, &d, 4);
     snprintf(name, capacity, "unknown hypervisor");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(signature, known[i].signature) == 0)
+        if (strcmp(signature, known[i].signature) == 0) {
             snprintf(name, capacity, "%s", known[i].name);
+        }
     }
     return true;
 }
@@ -126,8 +136,9 @@ static bool ask_processor(bool *virtual, char *name, size_t capacity) {
 /* The same bit as Linux saw it. false: this architecture has no such flag. */
 static bool ask_cpuinfo(const char *cpuinfo, bool *virtual, char *name, size_t capacity) {
     char flags[4096];
-    if (!rt_proc_line(cpuinfo, "flags", flags, sizeof flags))
+    if (!rt_proc_line(cpuinfo, "flags", flags, sizeof flags)) {
         return false;
+    }
     *virtual = strstr(flags, " hypervisor") != NULL;
     snprintf(name, capacity, "unknown hypervisor");
     return true;
@@ -135,15 +146,17 @@ static bool ask_cpuinfo(const char *cpuinfo, bool *virtual, char *name, size_t c
 
 /* What the firmware tells where the processor has no flag (aarch64). */
 static bool ask_firmware(const char *root, bool *virtual, char *name, size_t capacity) {
-    static const char *const products[] = {"QEMU",   "KVM",  "VMware",    "VirtualBox", "Google Compute Engine",
-                                           "Xen",    "BHYVE", "Parallels", "OpenStack",  "Apple Virtualization"};
+    static const char *const products[] = {
+        "QEMU", "KVM",   "VMware",    "VirtualBox", "Google Compute Engine",
+        "Xen",  "BHYVE", "Parallels", "OpenStack",  "Apple Virtualization"};
     char text[128];
     if (rt_proc_read(root, "/proc/device-tree/hypervisor/compatible", name, capacity)) {
         *virtual = true;
         return true;
     }
-    if (!rt_proc_read(root, "/sys/class/dmi/id/product_name", text, sizeof text))
+    if (!rt_proc_read(root, "/sys/class/dmi/id/product_name", text, sizeof text)) {
         return false;
+    }
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         if (strstr(text, products[i]) != NULL) {
             *virtual = true;
@@ -161,20 +174,23 @@ static void read_virtualisation(const char *root, const char *cpuinfo, rt_fact_t
                  ask_cpuinfo(cpuinfo, &virtual, name, sizeof name) ||
                  ask_firmware(root, &virtual, name, sizeof name);
     if (!known) {
-        out->missing = "this processor has no hypervisor flag, and the firmware names no known virtual machine";
+        out->missing =
+            "this processor has no hypervisor flag, and the firmware names no known virtual machine";
         return;
     }
     if (!virtual) {
         snprintf(out->value, sizeof out->value, "none");
         return;
     }
-    if (rt_proc_read(root, "/sys/hypervisor/type", type, sizeof type))
+    if (rt_proc_read(root, "/sys/hypervisor/type", type, sizeof type)) {
         snprintf(name, sizeof name, "%s", type);
+    }
     if (rt_proc_read(root, "/sys/class/dmi/id/sys_vendor", vendor, sizeof vendor) &&
-        rt_proc_read(root, "/sys/class/dmi/id/product_name", product, sizeof product))
+        rt_proc_read(root, "/sys/class/dmi/id/product_name", product, sizeof product)) {
         snprintf(out->value, sizeof out->value, "%s (%s %s)", name, vendor, product);
-    else
+    } else {
         snprintf(out->value, sizeof out->value, "%s", name);
+    }
 }
 
 void rt_machine_read(const char *root, rt_machine *out) {

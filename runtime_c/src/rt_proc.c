@@ -22,8 +22,9 @@ static bool is_space(char c) {
 }
 
 static void trim_end(char *text, size_t length) {
-    while (length > 0 && is_space(text[length - 1]))
+    while (length > 0 && is_space(text[length - 1])) {
         length--;
+    }
     text[length] = '\0';
 }
 
@@ -32,10 +33,12 @@ static size_t read_whole(int file, char *buffer, size_t capacity) {
     size_t length = 0;
     while (length < capacity) {
         ssize_t got = read(file, buffer + length, capacity - length);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && errno == EINTR) {
             continue;
-        if (got <= 0)
+        }
+        if (got <= 0) {
             break;
+        }
         length += (size_t)got;
     }
     return length;
@@ -44,11 +47,13 @@ static size_t read_whole(int file, char *buffer, size_t capacity) {
 bool rt_proc_read(const char *root, const char *path, char *buffer, size_t capacity) {
     char full[RT_PROC_PATH_BYTES];
     buffer[0] = '\0';
-    if (!rt_proc_path(full, root, path))
+    if (!rt_proc_path(full, root, path)) {
         return false;
+    }
     int file = open(full, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
+    if (file < 0) {
         return false;
+    }
     size_t length = read_whole(file, buffer, capacity - 1);
     close(file);
     trim_end(buffer, length);
@@ -59,17 +64,20 @@ bool rt_proc_line(const char *text, const char *name, char *value, size_t capaci
     size_t name_length = strlen(name);
     for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (strncmp(line, name, name_length) != 0)
+        if (strncmp(line, name, name_length) != 0) {
             continue;
+        }
         const char *start = line + name_length;
         start += strspn(start, " \t");
-        if (*start != ':' && *start != '=')
+        if (*start != ':' && *start != '=') {
             continue; /* a longer name that only begins alike */
+        }
         start++;
         start += strspn(start, " \t");
         size_t length = strcspn(start, "\n");
-        if (length >= capacity)
+        if (length >= capacity) {
             length = capacity - 1;
+        }
         memcpy(value, start, length);
         trim_end(value, length);
         return value[0] != '\0';
@@ -79,12 +87,14 @@ bool rt_proc_line(const char *text, const char *name, char *value, size_t capaci
 
 bool rt_proc_number(const char *text, uint64_t *value) {
     char *end;
-    if (*text < '0' || *text > '9')
+    if (*text < '0' || *text > '9') {
         return false;
+    }
     errno = 0;
     unsigned long long parsed = strtoull(text, &end, 10);
-    if (errno != 0)
+    if (errno != 0) {
         return false;
+    }
     *value = parsed;
     return true;
 }
@@ -92,8 +102,9 @@ bool rt_proc_number(const char *text, uint64_t *value) {
 bool rt_proc_kibibytes(const char *text, const char *name, uint64_t *bytes) {
     char value[64];
     uint64_t kibibytes;
-    if (!rt_proc_line(text, name, value, sizeof value) || !rt_proc_number(value, &kibibytes))
+    if (!rt_proc_line(text, name, value, sizeof value) || !rt_proc_number(value, &kibibytes)) {
         return false;
+    }
     *bytes = kibibytes * 1024;
     return true;
 }

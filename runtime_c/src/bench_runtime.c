@@ -1,0 +1,165 @@
+/* bench-runtime: one run from the command line. Prints {"manifest":M,"run":R} as one line.
+ *
+ * Exit codes: 0 the run completed; 1 it did not (there is a record all the same, unless stderr says why not);
+ * 2 the command line or an option is wrong. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime.h"
+
+enum { COMPLETED = 0, NOT_COMPLETED = 1, MISUSE = 2 };
+
+static const struct {
+    const char *flag;
+    size_t offset;
+    bool is_text;
+    const char *meaning;
+} arguments[] = {
+#define NUMBER(flag, member, meaning) {flag, offsetof(rt_run_options, member), false, meaning}
+#define TEXT(flag, member, meaning) {flag, offsetof(rt_run_options, member), true, meaning}
+    TEXT("--suite", suite, "name written into the record"),
+    TEXT("--run-id", run_id, "16 hexadecimal digits (default: drawn at random)"),
+    NUMBER("--index", index, "place of this run in the plan of its suite"),
+    NUMBER("--repetition", repetition, "which repetition this is, from 1"),
+    NUMBER("--agents", agents, "registered roles"),
+    NUMBER("--tasks", tasks, "tasks to submit"),
+    NUMBER("--workers", workers, "threads that run tasks"),
+    NUMBER("--aux-workers", aux_workers, "idle runtime workers beside them"),
+    NUMBER("--probes", probes, "reads of the context a task"),
+    NUMBER("--context-bytes", context_bytes, "size of the shared context"),
+    TEXT("--access-pattern", access_pattern, "how the probes spread over the context"),
+    NUMBER("--queue-limit", queue_limit, "tasks that may wait; more are rejected"),
+    NUMBER("--max-active", max_active, "workers that may run tasks at the same time"),
+    NUMBER("--history-limit-tasks", history_limit_tasks, "finished tasks kept"),
+    NUMBER("--history-limit-bytes", history_limit_bytes, "bytes of finished tasks kept"),
+    NUMBER("--output-bytes", output_bytes, "size of each task's output"),
+    TEXT("--submission", submission, "closed or paced"),
+    NUMBER("--window", window, "closed: tasks in flight"),
+    NUMBER("--rate-per-s", rate_per_s, "paced: tasks a second"),
+    TEXT("--task-stack", task_stack, "what a task runs on"),
+    NUMBER("--sampler-interval-ms", sampler_interval_ms, "time between two samples of the timeline"),
+#undef NUMBER
+#undef TEXT
+};
+
+#define ARGUMENTS (sizeof arguments / sizeof *arguments)
+
+static rt_run *running; /* for the signal handler alone */
+
+static void interrupt(int number) {
+    rt_run_interrupt(running, number);
+}
+
+static void print_help(const rt_run_options *defaults) {
+    printf("usage: bench-runtime [OPTION VALUE]...\n\nRuns once and prints its manifest and record as "
+           "JSON.\n\n");
+    for (size_t i = 0; i < ARGUMENTS; i++) {
+        const char *place = (const char *)defaults + arguments[i].offset;
+        printf("  %-24s %s", arguments[i].flag, arguments[i].meaning);
+        if (!arguments[i].is_text) {
+            printf(" (default: %" PRIu64 ")\n", *(const uint64_t *)(const void *)place);
+        } else if (*(const char *const *)(const void *)place != NULL) {
+            printf(" (default: %s)\n", *(const char *const *)(const void *)place);
+        } else {
+            printf("\n");
+        }
+    }
+    printf("\nExit codes: 0 completed, 1 not completed, 2 misuse.\n");
+}
+
+static bool parse_number(const char *text, uint64_t *value) {
+    char *end;
+    unsigned long long parsed = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0') {
+        return false;
+    }
+    *value = parsed;
+    return true;
+}
+
+static bool parse_one(const char *flag, const char *value, rt_run_options *options) {
+    for (size_t i = 0; i < ARGUMENTS; i++) {
+        void *place = (char *)options + arguments[i].offset;
+        if (strcmp(flag, arguments[i].flag) != 0) {
+            continue;
+        }
+        if (value == NULL) {
+            fprintf(stderr, "bench-runtime: %s needs a value\n", flag);
+            return false;
+        }
+        if (arguments[i].is_text) {
+            *(const char **)place = value;
+            return true;
+        }
+        if (!parse_number(value, place)) {
+            fprintf(stderr, "bench-runtime: %s %s: use a whole number\n", flag, value);
+            return false;
+        }
+        return true;
+    }
+    fprintf(stderr, "bench-runtime: there is no option %s; --help lists them all\n", flag);
+    return false;
+}
+
+/* Signals wait until there is a run that can be told: the worker threads inherit the blocked mask, so that the
+ * handler runs on this thread. */
+static void block_signals(sigset_t *signals) {
+    sigemptyset(signals);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, signals, NULL);
+}
+
+static void handle_signals(rt_run *run, const sigset_t *signals) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = interrupt;
+    action.sa_flags = SA_RESTART;
+    running = run;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    pthread_sigmask(SIG_UNBLOCK, signals, NULL);
+}
+
+static int run_once(const rt_run_options *options) {
+    char message[RT_RUN_MESSAGE_BYTES];
+    sigset_t signals;
+    rt_run *run;
+    block_signals(&signals);
+    int status = rt_run_create(options, &run, message, sizeof message);
+    if (status != 0) {
+        fprintf(stderr, "bench-runtime: %s\n", message);
+        return strcmp(rt_run_status_name(status), "invalid") == 0 ? MISUSE : NOT_COMPLETED;
+    }
+    handle_signals(run, &signals);
+    status = rt_run_execute(run, message, sizeof message);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* `run` is about to go */
+    int code = NOT_COMPLETED;
+    if (status != 0) {
+        fprintf(stderr, "bench-runtime: %s\n", message);
+    } else {
+        printf("{\"manifest\":%s,\"run\":%s}\n", rt_run_manifest(run), rt_run_record(run));
+        code = strcmp(rt_run_outcome(run), "completed") == 0 ? COMPLETED : NOT_COMPLETED;
+    }
+    rt_run_destroy(run);
+    return fflush(stdout) == 0 ? code : NOT_COMPLETED;
+}
+
+int main(int count, char **values) {
+    rt_run_options options;
+    rt_run_options_init(&options);
+    for (int i = 1; i < count; i += 2) {
+        if (strcmp(values[i], "--help") == 0 || strcmp(values[i], "-h") == 0) {
+            print_help(&options);
+            return COMPLETED;
+        }
+        if (!parse_one(values[i], i + 1 < count ? values[i + 1] : NULL, &options)) {
+            return MISUSE;
+        }
+    }
+    return run_once(&options);
+}
