@@ -1,0 +1,113 @@
+"""``tallymark run`` and ``tallymark recover``: options in, the path of a document out."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from tallymark import errors
+from tallymark.errors import UsageError
+from tallymark.evidence.documents import shown_path
+from tallymark.suites import catalogue, measure
+from tallymark.suites import recover as recovery
+from tallymark.suites.model import PRESETS
+from tallymark.suites.plan import Request
+from tallymark.suites.progress import reporter
+from tallymark.suites.settings import SETTABLE, parse
+from tallymark.suites.written import Written
+
+
+@click.command(
+    epilog="Keys of --set: "
+    + ", ".join(SETTABLE)
+    + ". Exit codes: 0 every run completed, 1 a run did not or the document has findings (it is written all"
+    " the same), 2 misuse, 130 stopped by the user."
+)
+@click.argument("suite")
+@click.option("--preset", type=click.Choice(PRESETS), help="How large; quick unless said otherwise.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE[,VALUE]", help="One configuration key; repeatable."
+)
+@click.option("--label", help="Name of the document; the preset unless said otherwise.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the document; data/SUITE unless said otherwise (smoke: build/smoke, made anew).",
+)
+@click.option("--resume", is_flag=True, help="Continue a suite that was killed or stopped.")
+@click.option("--seed", type=int, help="Seed of the order of the runs; drawn and recorded unless given.")
+@click.option("--repetitions", type=int, help="Counted runs of each configuration.")
+@click.pass_obj
+def run(
+    project: Path,
+    suite: str,
+    preset: str | None,
+    settings: tuple[str, ...],
+    label: str | None,
+    out: Path | None,
+    resume: bool,
+    seed: int | None,
+    repetitions: int | None,
+) -> int:
+    """Run a benchmark SUITE and write its evidence; print the path of the document.
+
+    Suites: scale (100 and 1000 registered roles), smoke (correctness of every suite, in seconds).
+    """
+    if suite == catalogue.SMOKE:
+        if any(value is not None for value in (label, seed, repetitions)) or settings or resume:
+            raise UsageError("run smoke", "takes no option but --out", "run a suite itself to choose more")
+        if preset not in (None, catalogue.SMOKE):
+            raise UsageError(f"--preset {preset}", "the smoke suite has one size", "leave --preset out")
+        return _smoke(project, out)
+    definition = catalogue.named(suite)
+    request = Request(
+        suite=definition,
+        preset=preset,
+        settings=parse(settings, definition),
+        label=label,
+        repetitions=repetitions,
+        seed=seed,
+    )
+    directory = project / "data" / suite if out is None else out
+    return _told(measure.run(request, directory, reporter(), resume=resume))
+
+
+def _smoke(project: Path, out: Path | None) -> int:
+    """Smoke runs are no evidence to keep: without --out they go into a folder that each call makes anew."""
+    directory = project / "build" / "smoke" if out is None else out
+    if out is None:
+        shutil.rmtree(directory, ignore_errors=True)
+    return max(_told(written) for written in catalogue.run_smoke(directory, reporter()))
+
+
+@click.command()
+@click.argument("journal", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the document; beside the journal unless said otherwise.",
+)
+def recover(journal: Path, out: Path | None) -> int:
+    """Turn the JOURNAL of a killed suite into a document; print its path.
+
+    The journal stays, so that `tallymark run … --resume` can still complete the plan. A run that did not
+    complete is named on standard error; that is what this command is for, so it is no failure.
+
+    Exit codes: 0 written, 1 the document has findings, 2 misuse (nothing was measured, another document is
+    there, the suite still runs), 5 not a journal.
+    """
+    written = recovery.recover(journal, out)
+    _told(written)
+    return errors.FINDINGS if written.findings else errors.CLEAN
+
+
+def _told(written: Written) -> int:
+    """Print the path as the result, and everything a user must hear as talk."""
+    for line in written.unexpected:
+        click.echo(f"{shown_path(written.path)}: {line}", err=True)
+    for finding in written.findings:
+        click.echo(finding.line(), err=True)
+    click.echo(shown_path(written.path))
+    return errors.FINDINGS if written.unexpected or written.findings else errors.CLEAN

@@ -1,0 +1,80 @@
+"""The document of a suite: put together from what was finished, written once, then checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from tallymark.check import Finding, check_document
+from tallymark.evidence import canonical, documents
+from tallymark.suites.model import SCHEMA, Json, Plan, PlannedRun
+from tallymark.suites.session import Section, Session, header
+from tallymark.suites.stamp import utc_now
+
+
+def document(session: Session, finished_at: str) -> Json:
+    """The execution as evidence: complete only when every planned run has its record.
+
+    A run that was cut short (by Ctrl-C, or because its suite died) stands in it with what is known of it.
+    """
+    execution = session.execution
+    return {
+        "schema": SCHEMA,
+        "execution": {
+            **{key: execution[key] for key in ("id", "suite", "label", "started_at")},
+            "finished_at": finished_at,
+            **{key: execution[key] for key in ("seed", "command", "tool_version")},
+            "complete": session.complete,
+            **{key: execution[key] for key in ("warmup_runs", "repetitions")},
+            "plan": [planned.to_json() for planned in session.plan.runs],
+        },
+        "manifest": session.manifest,
+        "gate": session.gate,
+        "warmups": _records(session, "warmups", session.plan.warmups),
+        "runs": _records(session, "runs", session.plan.runs),
+    }
+
+
+def _records(session: Session, section: Section, planned: Iterable[PlannedRun]) -> list[Json]:
+    known = {**session.cut_short, **session.finished}
+    places = ((section, run.index) for run in planned)
+    return [known[place] for place in places if place in known]
+
+
+def unexpected(session: Session) -> tuple[str, ...]:
+    """A line for each run that did not complete: it is in the document, and the user must hear of it."""
+    records = {**session.cut_short, **session.finished}.items()
+    return tuple(
+        f"{'warm-up' if section == 'warmups' else 'run'} {index}: {run['outcome']} in phase {run['phase']}:"
+        f" {run['cause']}"
+        for (section, index), run in sorted(records, key=lambda item: item[0])
+        if run["outcome"] != "completed"
+    )
+
+
+def write(value: Json, target: Path) -> tuple[Finding, ...]:
+    """Write the document, which must not exist yet, and check it as anybody would: from its bytes.
+
+    ConflictError: the file is there. UsageError: it cannot be written.
+    """
+    canonical.write_new(target, canonical.encode(value))
+    return check_document(documents.load(target))
+
+
+def around(plan: Plan, planned: PlannedRun, manifest: Json, run: Json) -> Json:
+    """A document that holds one run of its own plan: what the pre-check shows to the schema."""
+    alone = replace(plan, repetitions=1, warmups=(), runs=(planned,))
+    execution = header(alone)["execution"]
+    assert isinstance(execution, dict)
+    session = Session(
+        execution=execution,
+        plan=alone,
+        manifest=manifest,
+        gate=None,
+        finished={("runs", planned.index): run},
+        cut_short={},
+        open_attempt=None,
+        last_at=utc_now(),
+    )
+    return document(session, utc_now())

@@ -1,0 +1,161 @@
+"""A whole suite, from what was asked to the document on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from tallymark.errors import ConflictError, FindingsError, UsageError
+from tallymark.evidence.documents import shown_path
+from tallymark.evidence.journal import Journal
+from tallymark.evidence.journal import read as read_journal
+from tallymark.suites import compose, execute, precheck, smoke
+from tallymark.suites.assertion import Assertion, failures
+from tallymark.suites.model import Json, Plan
+from tallymark.suites.plan import Request, build
+from tallymark.suites.progress import Reporter
+from tallymark.suites.recover import close_lost
+from tallymark.suites.session import Session, append, fold, header, journal_path
+from tallymark.suites.stamp import utc_now
+from tallymark.suites.stop import Stop
+from tallymark.suites.written import Written
+
+UNGATED_PRESET = "smoke"
+
+
+def run(request: Request, directory: Path, reporter: Reporter, *, resume: bool = False) -> Written:
+    """Run the suite and write ``directory/<label>.json``; with ``resume``, make only what its journal lacks.
+
+    Nothing runs before request, label and paths are known to be good.
+    UsageError, ConflictError: they are not. FindingsError: the smoke gate or the pre-check failed.
+    StoppedError: the user stopped it; the journal stays. BrokenRuntimeError: the runtime is missing, or build
+    or machine changed.
+    """
+    plan = build(request)
+    target = directory / f"{plan.label}.json"
+    refuse_existing(target)
+    open_journal = _reopened if resume else _begun
+    with Stop() as stop, _kept_if_measured(open_journal(request, plan, directory)) as journal:
+        session = close_lost(journal)
+        _admit(session, request, directory, stop, reporter, journal)
+        try:
+            execute.remaining(_state(journal), journal, stop, reporter)
+        finally:
+            reporter.close()
+        session = _state(journal)
+        findings = compose.write(compose.document(session, utc_now()), target)
+        journal.path.unlink()
+    return Written(target, compose.unexpected(session), findings)
+
+
+def refuse_existing(target: Path) -> None:
+    """ConflictError when the document is there already: said before an hour of runs."""
+    if target.exists() or target.is_symlink():
+        raise ConflictError(
+            shown_path(target), "the document is already there", "choose another --label or --out"
+        )
+
+
+def _begun(request: Request, plan: Plan, directory: Path) -> Journal:
+    path = journal_path(directory, plan.label)
+    if path.exists():
+        raise _already_begun(path, plan)
+    return Journal.create(path, header(plan))
+
+
+def _already_begun(path: Path, plan: Plan) -> ConflictError:
+    """Say which of two it is: a suite that still runs (then this raises), or one that was killed."""
+    journal, content = Journal.resume(path)
+    with journal:
+        session = fold(content, shown_path(path))
+    planned = len(session.plan.warmups) + len(session.plan.runs)
+    return ConflictError(
+        shown_path(path),
+        f"a suite that was killed left its journal with {len(session.finished)} of {planned} runs",
+        f"continue it with `{session.plan.command} --resume`, or write it out with `tallymark recover`",
+    )
+
+
+def _reopened(request: Request, plan: Plan, directory: Path) -> Journal:
+    """The journal of a killed suite, held again. UsageError: there is none, or it is of another plan."""
+    path = journal_path(directory, plan.label)
+    if not path.exists():
+        raise UsageError(shown_path(path), "there is no journal to resume", "run without --resume")
+    journal, content = Journal.resume(path)
+    try:
+        begun = fold(content, shown_path(path)).plan
+        asked = build(replace(request, seed=begun.seed))
+        if request.decides_runs and asked.runs != begun.runs:
+            raise UsageError(
+                shown_path(path),
+                f"the journal is of another plan, begun as `{begun.command}`",
+                "resume without other options, or choose another --label",
+            )
+    except BaseException:
+        journal.close()
+        raise
+    return journal
+
+
+@contextmanager
+def _kept_if_measured(journal: Journal) -> Iterator[Journal]:
+    """Hold the journal; on an error, one that has no record of any run is removed: it would only block."""
+    with journal:
+        try:
+            yield journal
+        except BaseException:
+            session = _state(journal)
+            if not session.finished and not session.cut_short:
+                journal.path.unlink()
+            raise
+
+
+def _state(journal: Journal) -> Session:
+    return fold(read_journal(journal.path), shown_path(journal.path))
+
+
+def _admit(
+    session: Session, request: Request, directory: Path, stop: Stop, reporter: Reporter, journal: Journal
+) -> None:
+    """Let the runs begin: the smoke gate and the pre-check for a new suite, the same build for a resumed one.
+
+    FindingsError: a statement does not hold. BrokenRuntimeError: a resumed suite met another build.
+    """
+    if session.complete:
+        return
+    begun_at = utc_now()
+    gated = session.manifest is None and request.preset_name != UNGATED_PRESET
+    passed = all_hold(smoke.gate(stop), reporter) if gated else ()
+    checked = precheck.run(session.plan, directory, stop)
+    all_hold(checked.assertions, reporter)
+    if session.manifest is None:
+        gate = _gate(begun_at, passed, checked.assertions) if gated else None
+        append(journal, "gate", manifest=checked.manifest, gate=gate)
+    elif (error := execute.other_manifest(session.manifest, checked.manifest, "--resume")) is not None:
+        raise error
+
+
+def all_hold(assertions: tuple[Assertion, ...], reporter: Reporter) -> tuple[Assertion, ...]:
+    """Say each assertion, and return them. FindingsError: one of them does not hold."""
+    for assertion in assertions:
+        reporter.say(f"{assertion.id}: {'passed' if assertion.passed else 'FAILED'}: {assertion.detail}")
+    failed = failures(assertions)
+    if failed:
+        raise FindingsError(
+            failed[0].id,
+            f"does not hold: {failed[0].detail}",
+            "nothing was measured; the runtime or its build is broken, run its own tests",
+        )
+    return assertions
+
+
+def _gate(started_at: str, assertions: tuple[Assertion, ...], precheck: tuple[Assertion, ...]) -> Json:
+    return {
+        "suite": "smoke",
+        "passed": True,
+        "started_at": started_at,
+        "assertions": [assertion.to_json() for assertion in assertions],
+        "precheck": [assertion.to_json() for assertion in precheck],
+    }

@@ -1,0 +1,130 @@
+"""The frozen values that pass between the steps of a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from types import MappingProxyType
+from typing import TypeAlias
+
+Scalar: TypeAlias = int | str
+Json: TypeAlias = dict[str, object]
+
+SCHEMA = "runtime-execution/1.0"
+PRESETS = ("smoke", "quick", "full")
+DEFAULT_PRESET = "quick"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Every scalar configuration key of a run, by the name that the run record uses.
+
+    Sizes are in bytes, ``rate_per_s`` in tasks a second (0: not paced), ``sampler_interval_ms`` in
+    milliseconds. The defaults are the fixture of the reference system: 8 workers beside 8 idle auxiliary
+    ones, 64 probes of an 8 MiB buffer a task, a history of 64 tasks.
+    """
+
+    suite: str
+    benchmark_version: str
+    agents: int = 100
+    tasks: int = 1000
+    workers: int = 8
+    aux_workers: int = 8
+    probes: int = 64
+    context_bytes: int = 8 * 1024 * 1024
+    access_pattern: str = "uniform"
+    queue_limit: int = 1 << 20
+    max_active: int = 1024
+    history_limit_tasks: int = 64
+    history_limit_bytes: int = 1024 * 1024
+    output_bytes: int = 64
+    submission: str = "closed"
+    window: int = 1024
+    rate_per_s: int = 0
+    task_stack: str = "inline"
+    sampler_interval_ms: int = 10
+
+    def to_json(self) -> Json:
+        """The keys and values in the order of the run record."""
+        return asdict(self)
+
+    def with_values(self, values: Mapping[str, Scalar]) -> Configuration:
+        """A copy in which ``values`` replace the fields of their names."""
+        return replace(self, **values)  # type: ignore[arg-type]  # settings checked name and type
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, object]) -> Configuration:
+        """The configuration of a plan entry; ``TypeError`` or ``KeyError`` when a key is missing."""
+        return cls(**{name: value[name] for name in KEYS})  # type: ignore[arg-type]
+
+
+KEYS: tuple[str, ...] = tuple(field.name for field in fields(Configuration))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One run that is to be made: its place in the order, its repetition (from 1), its configuration."""
+
+    index: int
+    repetition: int
+    configuration: Configuration
+
+    def to_json(self) -> Json:
+        """The entry of ``execution.plan``."""
+        return {
+            "index": self.index,
+            "repetition": self.repetition,
+            "configuration": self.configuration.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, object]) -> PlannedRun:
+        """The run that an entry of ``execution.plan`` stands for."""
+        index, repetition, configuration = value["index"], value["repetition"], value["configuration"]
+        assert isinstance(index, int) and isinstance(repetition, int) and isinstance(configuration, dict)
+        return cls(index, repetition, Configuration.from_json(configuration))
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """How large a suite is by default: tasks a run and counted runs of each configuration."""
+
+    tasks: int
+    repetitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteDefinition:
+    """A measuring suite: its fixture, the keys that make its configurations, its presets."""
+
+    name: str
+    title: str
+    base: Configuration
+    axes: Mapping[str, tuple[Scalar, ...]]
+    presets: Mapping[str, Preset]
+    warmup_runs: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What ``--set`` asked for: key → values in the order given."""
+
+    values: Mapping[str, tuple[Scalar, ...]]
+
+    @classmethod
+    def none(cls) -> Settings:
+        """Nothing asked for: the suite's own fixture."""
+        return cls(MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A suite decided to the last run: nothing that happens later changes it."""
+
+    suite: str
+    label: str
+    seed: int
+    repetitions: int
+    command: str
+    warmups: tuple[PlannedRun, ...]
+    runs: tuple[PlannedRun, ...]

@@ -1,0 +1,145 @@
+"""From what was asked to every single run in its order."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tallymark import schemas
+from tallymark.errors import UsageError
+from tallymark.suites.model import (
+    DEFAULT_PRESET,
+    SCHEMA,
+    Configuration,
+    Plan,
+    PlannedRun,
+    Scalar,
+    Settings,
+    SuiteDefinition,
+)
+from tallymark.suites.settings import as_options
+from tallymark.suites.shuffle import shuffled, splitmix64
+
+LARGEST_SEED = 2**53 - 1
+_LABEL = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a caller wants of a suite; ``None`` takes the suite's or the preset's own value."""
+
+    suite: SuiteDefinition
+    preset: str | None = None
+    settings: Settings = field(default_factory=Settings.none)
+    label: str | None = None
+    repetitions: int | None = None
+    seed: int | None = None
+
+    @property
+    def preset_name(self) -> str:
+        """The preset that counts: as asked, else quick."""
+        return DEFAULT_PRESET if self.preset is None else self.preset
+
+    @property
+    def label_name(self) -> str:
+        """The label that the document gets: as asked, else the preset's name."""
+        return self.preset_name if self.label is None else self.label
+
+    @property
+    def decides_runs(self) -> bool:
+        """Whether anything was asked for that decides which runs are made (a label and a seed do not)."""
+        return self.preset is not None or bool(self.settings.values) or self.repetitions is not None
+
+
+def build(request: Request) -> Plan:
+    """Every run of the suite in random order, decided by the seed (drawn now when none was asked for).
+
+    Each repetition is a block that holds every configuration once, in an order of its own: drift of the
+    machine over the suite then touches all configurations alike.
+    UsageError: a label, seed, preset or value out of its range.
+    """
+    preset = request.suite.presets.get(request.preset_name)
+    if preset is None:
+        known = ", ".join(request.suite.presets)
+        raise UsageError(f"--preset {request.preset_name}", "there is no such preset", f"use one of {known}")
+    label = check_label(request.label_name)
+    seed = secrets.randbelow(LARGEST_SEED + 1) if request.seed is None else request.seed
+    if not 0 <= seed <= LARGEST_SEED:
+        raise UsageError(f"--seed {seed}", "a seed is a whole number from 0 to 2^53 - 1", "choose another")
+    repetitions = preset.repetitions if request.repetitions is None else request.repetitions
+    if not 1 <= repetitions <= 1000:
+        raise UsageError(f"--repetitions {repetitions}", "outside 1 … 1000", "choose another number")
+    runs = tuple(_ordered(list(_configurations(request, preset.tasks)), repetitions, seed))
+    plan = Plan(
+        suite=request.suite.name,
+        label=label,
+        seed=seed,
+        repetitions=repetitions,
+        command=command(request),
+        warmups=tuple(
+            PlannedRun(index, index + 1, runs[0].configuration) for index in range(request.suite.warmup_runs)
+        ),
+        runs=runs,
+    )
+    refuse_out_of_range(plan)
+    return plan
+
+
+def check_label(label: str) -> str:
+    """The label itself. UsageError: it would not make a plain file name."""
+    if not _LABEL.match(label):
+        raise UsageError(
+            f"--label {label}",
+            "not a label",
+            "start with a-z or 0-9 and go on with at most 63 of a-z, 0-9, '.', '_' and '-'",
+        )
+    return label
+
+
+def command(request: Request) -> str:
+    """The call that asks for the same again, in one spelling and without any path."""
+    words = [f"tallymark run {request.suite.name}"]
+    if request.preset_name != DEFAULT_PRESET:
+        words.append(f"--preset {request.preset_name}")
+    words += as_options(request.settings)
+    if request.repetitions is not None:
+        words.append(f"--repetitions {request.repetitions}")
+    if request.seed is not None:
+        words.append(f"--seed {request.seed}")
+    if request.label_name != request.preset_name:
+        words.append(f"--label {request.label_name}")
+    return " ".join(words)
+
+
+def _configurations(request: Request, tasks: int) -> Iterator[Configuration]:
+    """The product of the axes, each with every value asked for, over the fixture and the single settings."""
+    suite, values = request.suite, request.settings.values
+    single: dict[str, Scalar] = {key: several[0] for key, several in values.items() if key not in suite.axes}
+    if single.get("submission") == "paced":
+        single.setdefault("window", 0)  # an open loop has no window; the runtime refuses any other value
+    fixture = suite.base.with_values({"tasks": tasks, **single})
+    axes = {key: values.get(key, several) for key, several in suite.axes.items()}
+    for point in itertools.product(*axes.values()):
+        yield fixture.with_values(dict(zip(axes, point, strict=True)))
+
+
+def _ordered(configurations: list[Configuration], repetitions: int, seed: int) -> Iterator[PlannedRun]:
+    values = splitmix64(seed)
+    index = itertools.count()
+    for repetition in range(1, repetitions + 1):
+        for configuration in shuffled(configurations, values):
+            yield PlannedRun(next(index), repetition, configuration)
+
+
+def refuse_out_of_range(plan: Plan) -> None:
+    """UsageError when the schema of the document would refuse a planned value: said before a run is made."""
+    document = {"schema": SCHEMA, "execution": {"plan": [run.to_json() for run in plan.runs]}}
+    for pointer, _, message in schemas.errors(SCHEMA, document):
+        start, found, key = pointer.partition(".configuration.")
+        if found and start.startswith("$.execution.plan["):
+            index = int(start.removeprefix("$.execution.plan[").rstrip("]"))
+            value = plan.runs[index].configuration.to_json().get(key)
+            raise UsageError(f"--set {key}={value}", message, "choose a value inside the range")

@@ -1,0 +1,122 @@
+"""The pre-check: 1,000 tasks of the very suite that follows, for units, signs and output paths.
+
+A unit that is off by a thousand is found here, in a second, and not in the document of a million tasks.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tallymark.check import check_document
+from tallymark.errors import BrokenRuntimeError, UsageError
+from tallymark.evidence import canonical, documents
+from tallymark.suites import compose
+from tallymark.suites.assertion import Assertion
+from tallymark.suites.child import Finished, Refused, describe
+from tallymark.suites.launch import run_once
+from tallymark.suites.model import Json, Plan, PlannedRun
+from tallymark.suites.stamp import new_id, utc_now
+from tallymark.suites.stop import Stop
+
+TASKS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Precheck:
+    """What the pre-check found, and the manifest that every run of the suite must repeat."""
+
+    manifest: Json
+    assertions: tuple[Assertion, ...]
+
+
+def run(plan: Plan, directory: Path, stop: Stop) -> Precheck:
+    """One run of the plan's first configuration with 1,000 tasks.
+
+    UsageError: the runtime refuses the configuration. BrokenRuntimeError: the run gave no record.
+    StoppedError: the user stopped it.
+    """
+    configuration = replace(plan.runs[0].configuration, tasks=TASKS)
+    planned = PlannedRun(0, 1, configuration)
+    begun = time.monotonic_ns()
+    end = run_once(planned, new_id(), stop)
+    wall_ms = (time.monotonic_ns() - begun) / 1e6
+    stop.check("pre-check")
+    if isinstance(end, Refused):
+        raise UsageError("--set", f"the runtime refuses this configuration ({end.status})", end.message)
+    if not isinstance(end, Finished):
+        raise BrokenRuntimeError(
+            "pre-check", describe(end), "run `tallymark run smoke` and report what it says"
+        )
+    assertions = (
+        *_judged(end.run, wall_ms),
+        _schema(plan, planned, end),
+        _output(directory),
+    )
+    return Precheck(end.manifest, assertions)
+
+
+def _judged(run: Json, wall_ms: float) -> Iterator[Assertion]:
+    values: dict[str, Any] = run
+    elapsed, rate, completed = values["elapsed_ms"], values["tasks_per_second"], values["tasks_completed"]
+    yield Assertion(
+        "precheck.elapsed_ms",
+        0 < elapsed <= wall_ms,
+        f"0 < elapsed_ms = {elapsed} <= {wall_ms} ms on the clock of the parent",
+    )
+    busy_ms = int(values["histograms"]["execution"]["sum_ns"]) / 1e6
+    most_ms = elapsed * values["workers"]
+    yield Assertion(
+        "precheck.execution_ns",
+        0 < busy_ms <= most_ms,
+        f"0 < {busy_ms} ms of execution <= elapsed_ms x workers = {most_ms}",
+    )
+    longest = values["end_to_end_max_ms"]
+    yield Assertion(
+        "precheck.latency_ms",
+        0 < longest <= elapsed,
+        f"0 < end_to_end_max_ms = {longest} <= elapsed_ms = {elapsed}",
+    )
+    computed = completed / (elapsed / 1000) if elapsed > 0 else 0.0
+    yield Assertion(
+        "precheck.tasks_per_second",
+        abs(computed - rate) <= 1e-6 * computed,
+        f"tasks_completed / seconds = {computed}, tasks_per_second = {rate}",
+    )
+    negative = [name for name, value in values.items() if isinstance(value, int | float) and value < 0]
+    yield Assertion(
+        "precheck.signs", not negative, f"below zero: {', '.join(negative) or 'no value of the record'}"
+    )
+    at_peak = values["peak_rss_bytes"]
+    yield Assertion(
+        "precheck.bytes",
+        1 << 20 <= at_peak <= 1 << 40,
+        f"peak_rss_bytes = {at_peak}, between a MiB and a TiB",
+    )
+
+
+def _schema(plan: Plan, planned: PlannedRun, end: Finished) -> Assertion:
+    """The record, alone in a document, must pass the schema and the rules."""
+    value = compose.around(plan, planned, end.manifest, end.run)
+    data = canonical.encode(value)
+    findings = check_document(documents.from_bytes(data, "pre-check"))
+    first = findings[0].line() if findings else "the record passes the schema and the rules"
+    return Assertion("precheck.schema", not findings, first)
+
+
+def _output(directory: Path) -> Assertion:
+    """A document can be written where it will be written: said now, not after an hour of runs."""
+    probe = directory / f".precheck-{secrets.token_hex(6)}"
+    try:
+        canonical.write_new(probe, utc_now().encode("ascii"))
+    except UsageError as error:
+        return Assertion("precheck.output", False, error.problem)
+    finally:
+        with suppress(OSError):
+            probe.unlink()
+    return Assertion("precheck.output", True, "a document can be written and named in its folder")

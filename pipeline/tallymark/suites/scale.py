@@ -1,0 +1,25 @@
+"""scale: the same closed-loop workload with 100 and with 1000 registered roles.
+
+It asks whether the number of registered roles changes what a task costs. Eight workers take a task each
+from a window of 1024; submission keeps the window full until every task is in, then the queue drains.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from tallymark.suites.model import Configuration, Preset, SuiteDefinition
+
+SCALE = SuiteDefinition(
+    name="scale",
+    title="Throughput and queueing by registered roles",
+    base=Configuration(suite="scale", benchmark_version="1"),
+    axes=MappingProxyType({"agents": (100, 1000)}),
+    presets=MappingProxyType(
+        {
+            "smoke": Preset(tasks=1000, repetitions=1),
+            "quick": Preset(tasks=100_000, repetitions=3),
+            "full": Preset(tasks=1_000_000, repetitions=3),
+        }
+    ),
+)

@@ -1,0 +1,90 @@
+"""The smoke gate: is the work done, once, and counted right? Seconds, and no threshold on speed.
+
+A few small runs with the options pulled to their ends go through the same child processes as measured runs;
+``statements`` says what their records must show.
+"""
+
+from __future__ import annotations
+
+from tallymark.suites import statements
+from tallymark.suites.assertion import Assertion
+from tallymark.suites.child import Finished, Refused, describe
+from tallymark.suites.launch import run_once
+from tallymark.suites.model import Configuration, PlannedRun, Scalar
+from tallymark.suites.stamp import new_id
+from tallymark.suites.statements import Sample
+from tallymark.suites.stop import Stop
+
+BASE = Configuration(suite="smoke", benchmark_version="1", context_bytes=1 << 20, sampler_interval_ms=1)
+
+# name → what differs from the base. Together: one and many workers, one and many roles, no and many probes,
+# a history of nothing, of few and of few bytes, a queue that must reject, more tasks than the window.
+VARIANTS: dict[str, dict[str, Scalar]] = {
+    "plain": {},
+    "again": {},
+    "one of everything": {
+        "agents": 1,
+        "tasks": 1,
+        "workers": 1,
+        "aux_workers": 0,
+        "probes": 1,
+        "window": 1,
+        "queue_limit": 1,
+        "max_active": 1,
+    },
+    "many roles": {"agents": 10_000, "tasks": 5000, "workers": 4},
+    "short history": {"history_limit_tasks": 3, "output_bytes": 100, "tasks": 2000},
+    "history of few bytes": {"history_limit_bytes": 1000, "output_bytes": 300},
+    "no history": {"history_limit_tasks": 0, "history_limit_bytes": 0, "output_bytes": 0, "probes": 0},
+    "full queue": {"queue_limit": 8, "window": 512, "tasks": 4000, "workers": 2},
+}
+REJECTING = "full queue"
+REPEATED = ("plain", "again")
+
+# what the runtime must refuse, with a status and a sentence, before it does anything
+REFUSED: dict[str, dict[str, Scalar]] = {
+    "0 roles": {"agents": 0},
+    "0 tasks": {"tasks": 0},
+    "1025 workers": {"workers": 1025},
+}
+
+
+def gate(stop: Stop) -> tuple[Assertion, ...]:
+    """Make all smoke runs and judge them. StoppedError: the user stopped it."""
+    samples, silent = _samples(stop)
+    refusals = tuple(_refusal(name, values, stop) for name, values in REFUSED.items())
+    ran = Assertion(
+        "smoke.ran",
+        not silent,
+        "; ".join(silent) or f"{len(samples)} runs gave a record: {', '.join(VARIANTS)}",
+    )
+    if silent:
+        return ran, *refusals
+    return (
+        ran,
+        *statements.judge(samples),
+        statements.rejected(samples[list(VARIANTS).index(REJECTING)]),
+        statements.repeated(*(samples[list(VARIANTS).index(name)] for name in REPEATED)),
+        *refusals,
+    )
+
+
+def _samples(stop: Stop) -> tuple[list[Sample], list[str]]:
+    """The runs that have a record, and a line for each that has none."""
+    samples, silent = [], []
+    for index, (name, values) in enumerate(VARIANTS.items()):
+        planned = PlannedRun(index, 1, BASE.with_values(values))
+        end = run_once(planned, new_id(), stop)
+        stop.check("smoke")
+        if isinstance(end, Finished):
+            samples.append(Sample(name, planned.configuration, end.run))
+        else:
+            silent.append(f"{name}: {describe(end)}")
+    return samples, silent
+
+
+def _refusal(name: str, values: dict[str, Scalar], stop: Stop) -> Assertion:
+    end = run_once(PlannedRun(0, 1, BASE.with_values(values)), new_id(), stop)
+    stop.check("smoke")
+    passed = isinstance(end, Refused) and bool(end.status) and bool(end.message)
+    return Assertion(f"smoke.refuses_{'_'.join(name.split())}", passed, describe(end))
