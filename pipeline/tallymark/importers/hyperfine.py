@@ -24,6 +24,7 @@ from tallymark.importers.interface import Imported, ImportedRun, Loss, Reported
 
 _LONGEST_SECONDS = 1e7
 _LONGEST_NAME = 2000
+_LONGEST_KEY = 64
 _PARAMETER_NAME = re.compile(r"[\w-]{1,64}")
 _EXIT_CODES = range(-(2**31), 2**32)
 _MEMORY_BYTES = range(2**53)
@@ -236,4 +237,5 @@ def _runs(figures: Reported, series: _Series) -> Iterator[ImportedRun]:
 def _unread(entry: Entry) -> Iterator[Loss]:
     """A loss for each key that this reader does not know."""
     for key in entry.unread():
-        yield Loss(entry.at(key), "this key is not known to the importer: not carried over")
+        pointer = entry.at(key) if len(key) <= _LONGEST_KEY else entry.pointer
+        yield Loss(pointer, f"the key {shown(key)} is not known to the importer: not carried over")
