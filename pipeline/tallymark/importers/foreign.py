@@ -6,8 +6,8 @@ untrusted. Names from the file are shown through :func:`shown`, so no control by
 
 from __future__ import annotations
 
-from tallymark.errors import FindingsError
-from tallymark.evidence.strict_json import JsonValue, child
+from tallymark.errors import FindingsError, child
+from tallymark.evidence.strict_json import JsonValue
 
 _SHOWN_LENGTH = 60
 _LARGEST = 1e15  # far above any time in seconds; an integer of 400 digits is no number to compute with

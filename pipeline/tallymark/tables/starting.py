@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,9 @@ from tallymark.errors import FindingsError, NothingCheckedError, UsageError
 from tallymark.evidence import canonical, documents
 from tallymark.evidence.strict_json import JsonValue
 from tallymark.stats import order
+from tallymark.tables import spec
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +100,14 @@ def draft(project: Path, data: Path, name: str | None = None) -> Draft:
     """A spec for the document or the folder ``data``, which must lie in the project.
 
     Raises FindingsError when the evidence does not pass its check, NothingCheckedError when there is
-    none, UsageError when it is outside the project, of two kinds, or from two machines or builds.
+    none, UsageError when it is outside the project, of two kinds, from two machines or builds, or when
+    the name cannot be that of a page.
     """
     pattern = _pattern(project, data)
     executions = _executions(project, data)
     kind = _kind(executions)
     rows = _rows(executions, kind)
-    chosen = name if name is not None else _name(data)
+    chosen = _name(data, name)
     lines = [
         'schema = "report-spec/1.0"',
         f"name = {_toml(chosen)}",
@@ -113,7 +119,9 @@ def draft(project: Path, data: Path, name: str | None = None) -> Draft:
         f"scope = {_toml(kind.scope)}",
     ]
     columns = ",\n  ".join(_columns(kind, executions))
-    return Draft(chosen, "\n".join([*lines, f"columns = [{columns}]\n"]))
+    text = "\n".join([*lines, f"columns = [{columns}]\n"])
+    spec.from_value(tomllib.loads(text), f"{chosen}.toml")
+    return Draft(chosen, text)
 
 
 def _pattern(project: Path, data: Path) -> str:
@@ -216,10 +224,18 @@ def _all_runs(executions: Sequence[CheckedExecution]) -> list[CheckedRun]:
     return [run for execution in executions for run in execution.runs]
 
 
-def _name(data: Path) -> str:
-    """The folder's name, or folder and file for one document. Raises UsageError when that is no name."""
+def _name(data: Path, given: str | None) -> str:
+    """The name given, else the folder's, else that of folder and file. Raises UsageError for no name."""
     whole = Path(os.path.normpath(data.absolute()))
-    return whole.name if data.is_dir() else f"{whole.parent.name}-{whole.stem}"
+    own = whole.name if data.is_dir() else f"{whole.parent.name}-{whole.stem}"
+    name = own if given is None else given
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            "--name",
+            f"{name!r} cannot name a report (a-z, 0-9, '_' and '-', at most 64, a letter first)",
+            "give --name another one",
+        )
+    return name
 
 
 def _toml(value: object) -> str:
