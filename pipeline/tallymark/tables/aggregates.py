@@ -1,0 +1,119 @@
+"""The named aggregates: many runs in, one number out, in the unit of the source.
+
+The sequence of operations is fixed, so that every implementation gives the same double: median, maximum
+and sums of the source values first (integers exactly, floats by ``math.fsum``), then one division, then the
+unit factor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from tallymark.errors import FindingsError, SpecError
+from tallymark.histogram import Histogram, HistogramError, merged
+from tallymark.stats import order
+from tallymark.tables.evidence import Run, spelled
+from tallymark.tables.spec import Column
+from tallymark.tables.spec_rules import quantile
+
+Number: TypeAlias = "int | float"
+Values: TypeAlias = Sequence[Number]
+
+
+def lookup(run: Run, path: str) -> Any:
+    """The value of a dotted path in a run record; None when it is null or not there."""
+    value: Any = run.value
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def numbers(runs: Sequence[Run], path: str) -> list[Number]:
+    """The value of each run. FindingsError: one of them is not a number."""
+    values = [lookup(run, path) for run in runs]
+    for run, value in zip(runs, values, strict=True):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise FindingsError(f"{run.where}.{path}", f"{value!r} is not a number", "use another source")
+    return values
+
+
+def total(values: Values) -> Number:
+    """The exact sum of integers, or the correctly rounded one when there are floats."""
+    return sum(values) if all(isinstance(value, int) for value in values) else math.fsum(values)
+
+
+def pooled(runs: Sequence[Run], path: str) -> Histogram:
+    """The runs' histograms added. FindingsError: one contradicts itself or has another layout."""
+    try:
+        return merged([Histogram.from_record(lookup(run, path)) for run in runs])
+    except HistogramError as error:
+        raise FindingsError(f"{runs[0].where}.{path}", str(error), "take the files apart") from None
+
+
+def aggregate(column: Column, runs: Sequence[Run], where: str) -> Number:
+    """The number of a cell. ``where`` is the column in the spec.
+
+    SpecError: the aggregate does not fit the values (a division by 0, several values for only_value).
+    """
+    return _AGGREGATES[column.aggregate](column, runs, where)
+
+
+def _run_count(column: Column, runs: Sequence[Run], where: str) -> Number:
+    return len(runs)
+
+
+def _simple(rule: Callable[[Values], Number]) -> Callable[[Column, Sequence[Run], str], Number]:
+    def compute(column: Column, runs: Sequence[Run], where: str) -> Number:
+        assert column.source is not None
+        return rule(numbers(runs, column.source))
+
+    return compute
+
+
+def _only_value(column: Column, runs: Sequence[Run], where: str) -> Number:
+    assert column.source is not None
+    values = numbers(runs, column.source)
+    for run, value in zip(runs, values, strict=True):
+        if spelled(value) != spelled(values[0]):
+            problem = f"{column.source} is {values[0]!r} in {runs[0].where} and {value!r} in {run.where}"
+            raise SpecError(where, problem, "use another aggregate")
+    return values[0]
+
+
+def _ratio_of_totals(column: Column, runs: Sequence[Run], where: str) -> Number:
+    assert column.source is not None and column.over is not None
+    return total(numbers(runs, column.source)) / _divisor(total(numbers(runs, column.over)), column, where)
+
+
+def _total_over_median(column: Column, runs: Sequence[Run], where: str) -> Number:
+    assert column.source is not None and column.over is not None
+    mean = total(numbers(runs, column.source)) / len(runs)
+    return mean / _divisor(order.median(numbers(runs, column.over)), column, where)
+
+
+def _divisor(value: Number, column: Column, where: str) -> Number:
+    if value == 0:
+        raise SpecError(
+            f"{where}.over", f"{column.over} is 0, and nothing divides by 0", "use another aggregate"
+        )
+    return value
+
+
+def _pooled_percentile(column: Column, runs: Sequence[Run], where: str) -> Number:
+    assert column.source is not None and column.percentile is not None
+    return pooled(runs, column.source).percentile_ns(*quantile(column.percentile))
+
+
+_AGGREGATES: Mapping[str, Callable[[Column, Sequence[Run], str], Number]] = {
+    "run_count": _run_count,
+    "median_of_runs": _simple(order.median),
+    "max_of_runs": _simple(max),
+    "min_of_runs": _simple(min),
+    "total": _simple(total),
+    "only_value": _only_value,
+    "ratio_of_totals": _ratio_of_totals,
+    "total_over_median": _total_over_median,
+    "pooled_percentile": _pooled_percentile,
+}

@@ -1,0 +1,144 @@
+"""One cell: an exact value with its text and lineage, or an absence with its reason; never a guess."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tallymark import units
+from tallymark.errors import FindingsError
+from tallymark.stats import order
+from tallymark.tables.aggregates import aggregate, lookup, numbers, pooled
+from tallymark.tables.evidence import Run, State
+from tallymark.tables.groups import Row
+from tallymark.tables.resolve import Resolved
+from tallymark.tables.spec import Column
+from tallymark.tables.spec_rules import quantile
+
+UPPER_BOUND = "≤ "
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a value of a cell stands: digest and path of the file, pointer in it."""
+
+    sha256: str
+    path: str
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Why a cell has no number. ``kind``: failed, skipped, not_measured or refused."""
+
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of the table. ``exact`` is in the shown unit; it is None exactly when ``absent`` is not.
+
+    ``n`` counts runs; ``samples`` the values behind a percentile (of the smallest run, unless pooled).
+    ``ties``: another cell of the column shows the same text for a different exact value.
+    """
+
+    text: str
+    exact: int | float | None
+    n: int
+    sources: tuple[Source, ...]
+    samples: int | None = None
+    absent: Absent | None = None
+    ties: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The cell of ``report/1.0``."""
+        sources = [
+            {"sha256": source.sha256, "path": source.path, "pointer": source.pointer}
+            for source in self.sources
+        ]
+        shown = {"text": self.text, "n": self.n, "sources": sources}
+        if self.absent is not None:
+            return {"absent": {"kind": self.absent.kind, "reason": self.absent.reason}, **shown}
+        samples = {} if self.samples is None else {"samples": self.samples}
+        return {"exact": self.exact, **shown, **samples, **({"ties": True} if self.ties else {})}
+
+
+def compute(resolved: Resolved, row: Row, where: str) -> Cell:
+    """The cell of a column in a row. ``where`` is the column in the spec.
+
+    SpecError or FindingsError: the values do not fit the aggregate.
+    """
+    column = resolved.column
+    runs = [run for run in row.runs if _counts(column, run)]
+    absent = _absence(column, row, runs)
+    if absent is not None:
+        return Cell(text=absent.reason, exact=None, n=0, sources=(), absent=absent)
+    samples = _samples(column, runs)
+    if column.percentile is not None and samples is not None:
+        least = order.minimum_samples(*quantile(column.percentile))
+        if samples < least:
+            absent = Absent("refused", f"needs {least} samples, has {samples}")
+            return Cell(text=absent.reason, exact=None, n=0, sources=(), absent=absent)
+    exact = units.scaled(aggregate(column, runs, where), *resolved.factor)
+    return Cell(_text(column, exact), exact, len(runs), _sources(column, runs), samples)
+
+
+def mark_ties(rows: Sequence[Mapping[str, Cell]]) -> list[dict[str, Cell]]:
+    """The same cells, those marked whose column shows their text for another exact value too."""
+    seen: defaultdict[tuple[str, str], set[int | float]] = defaultdict(set)
+    for row in rows:
+        for name, cell in row.items():
+            if cell.exact is not None:
+                seen[name, cell.text].add(cell.exact)
+    return [
+        {name: replace(cell, ties=len(seen[name, cell.text]) > 1) for name, cell in row.items()}
+        for row in rows
+    ]
+
+
+def _counts(column: Column, run: Run) -> bool:
+    return run.state is State.PUBLISHED or (column.include_failed and run.state is State.FAILED)
+
+
+def _absence(column: Column, row: Row, runs: Sequence[Run]) -> Absent | None:
+    if not row.runs:
+        return Absent("not_measured", "not measured")
+    if not runs and column.aggregate != "run_count":
+        if any(run.state is State.FAILED for run in row.runs):
+            return Absent("failed", "all runs failed")
+        return Absent("skipped", "all runs excluded")
+    needed = [path for path in (column.source, column.over, column.samples) if path is not None]
+    lacking = sum(any(lookup(run, path) is None for path in needed) for run in runs)
+    if lacking:
+        return Absent("not_measured", f"not measured in {lacking} of {len(runs)} runs")
+    return None
+
+
+def _samples(column: Column, runs: Sequence[Run]) -> int | None:
+    if column.percentile is None or column.source is None:
+        return None
+    if column.samples is None:
+        return pooled(runs, column.source).count
+    fewest = min(numbers(runs, column.samples))
+    if not isinstance(fewest, int):
+        raise FindingsError(f"{runs[0].where}.{column.samples}", "is not a count", "use another samples")
+    return fewest
+
+
+def _text(column: Column, exact: int | float) -> str:
+    if column.significant is not None:
+        text = units.significant(exact, column.significant)
+    else:
+        assert column.places is not None
+        text = units.fixed(exact, column.places)
+    return UPPER_BOUND + text if column.percentile is not None else text
+
+
+def _sources(column: Column, runs: Sequence[Run]) -> tuple[Source, ...]:
+    paths = [path for path in (column.source, column.over) if path is not None]
+    pointers = [(run, f"{run.pointer}.{path}") for path in paths for run in runs]
+    pointers = pointers or [(run, run.pointer) for run in runs]
+    return tuple(Source(run.document.sha256, run.document.path, pointer) for run, pointer in pointers)

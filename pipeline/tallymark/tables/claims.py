@@ -1,0 +1,203 @@
+"""The prose of a report, filled from its cells: scope, claims with their verdicts, and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tallymark.errors import SpecError
+from tallymark.evidence.strict_json import JsonValue
+from tallymark.tables import prose
+from tallymark.tables.cells import Cell
+from tallymark.tables.groups import Row
+from tallymark.tables.ledger import Ledger
+from tallymark.tables.prose import Placeholder, Sentence
+from tallymark.tables.resolve import ResolvedSpec
+from tallymark.tables.spec import Spec, Test
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What sentences take their numbers from: rows with their cells, constants and the ledger."""
+
+    rows: tuple[Row, ...]
+    cells: tuple[Mapping[str, Cell], ...]
+    constants: Mapping[str, JsonValue]
+    ledger: Ledger
+
+    def cell(self, cell_id: str) -> Cell:
+        """The cell ``ROW:COLUMN``. LookupError: there is none."""
+        row, _, column = cell_id.rpartition(":")
+        for found, cells in zip(self.rows, self.cells, strict=True):
+            if found.id == row and column in cells:
+                return cells[column]
+        raise LookupError(f"there is no cell {cell_id!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of a claim: the cell that it is and its shown text."""
+
+    cell: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A filled claim. ``holds`` is None without a test, with an absent cell, or within the tolerance."""
+
+    id: str
+    sentence: Sentence
+    numbers: tuple[Number, ...]
+    holds: bool | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The claim of ``report/1.0``."""
+        numbers = [{"cell": number.cell, "text": number.text} for number in self.numbers]
+        return {"id": self.id, "text": self.sentence.text, "holds": self.holds, "numbers": numbers}
+
+
+def verdicts(spec: Spec, table: Table) -> tuple[Verdict, ...]:
+    """Every claim filled and judged. SpecError: a placeholder or a test names what is not there."""
+    found = []
+    for index, claim in enumerate(spec.claims):
+        where = spec.where(f"$.claims[{index}]")
+        numbers = tuple(
+            Number(one.target, _shown(one, table, f"{where}.text"))
+            for one in prose.placeholders(claim.text)
+            if one.kind == "cell"
+        )
+        sentence = fill(claim.text, spec.name, table, f"{where}.text")
+        holds = None if claim.test is None else _judge(claim.test, table, f"{where}.test")
+        found.append(Verdict(claim.id, sentence, numbers, holds))
+    return tuple(found)
+
+
+def scope(spec: Spec, table: Table) -> dict[str, Any]:
+    """The scope with every sentence filled: lists of sentences, and ``completion`` when it is stated."""
+    said = spec.scope
+    parts = {
+        "measured": said.measured,
+        "not_measured": said.not_measured,
+        "must_not_conclude": said.must_not_conclude,
+    }
+    filled: dict[str, Any] = {
+        key: [
+            fill(text, spec.name, table, spec.where(f"$.scope.{key}[{index}]")).to_json()
+            for index, text in enumerate(texts)
+        ]
+        for key, texts in parts.items()
+    }
+    if said.completion is not None:
+        where = spec.where("$.scope.completion")
+        filled["completion"] = fill(said.completion, spec.name, table, where).to_json()
+    return filled
+
+
+def notes(resolved: ResolvedSpec, table: Table) -> tuple[Sentence, ...]:
+    """What the data themselves demand to be said, whether or not the author thought of it."""
+    name, where = resolved.spec.name, resolved.spec.path
+    return tuple(fill(text, name, table, where) for text in _notes(resolved, table))
+
+
+def fill(template: str, report: str, table: Table, where: str) -> Sentence:
+    """A sentence with its placeholders replaced. SpecError: one names what is not there."""
+    return prose.fill(template, report, lambda placeholder: _shown(placeholder, table, where))
+
+
+def _notes(resolved: ResolvedSpec, table: Table) -> Iterator[str]:
+    yield from _oversubscribed(table)
+    covered: dict[tuple[str, str], list[str]] = {}
+    for column in (one.column for one in resolved.columns if one.column.percentile is not None):
+        population = column.population or "the samples recorded by completed runs"
+        outside = column.outside or "runs that did not complete, and whatever was rejected or never started"
+        covered.setdefault((population, outside), []).append(column.title)
+    for (population, outside), titles in covered.items():
+        yield f"Population of {'; '.join(titles)}: {population}. Outside it: {outside}."
+    if table.ledger.failed:
+        yield "{ledger:failed} runs failed; they are only in columns whose rule says so."
+    if table.ledger.excluded:
+        yield "{ledger:excluded} runs are excluded by declaration; the ledger gives each reason."
+    if table.ledger.missing:
+        yield "{ledger:missing} declared runs belong to rows that were not measured; nothing is interpolated."
+    if any(cell.ties for cells in table.cells for cell in cells.values()):
+        yield "Marked cells of a column print alike but differ in their exact value."
+
+
+def _oversubscribed(table: Table) -> Iterator[str]:
+    """Workers above cores share them: part of every latency is then waiting for a processor."""
+    machine = table.constants.get("machine")
+    cores = machine.get("cores") if isinstance(machine, dict) else None
+    if not isinstance(cores, int):
+        return
+    said = " workers on {constant:machine/cores} cores: latency contains their wait for a processor."
+    workers = table.constants.get("workers")
+    if isinstance(workers, int) and workers > cores:
+        yield "{constant:workers}" + said
+    for row in table.rows:
+        counted = row.key.get("workers")
+        if isinstance(counted, int) and counted > cores:
+            yield f"{{key:{row.id}/workers}}" + said
+
+
+def _shown(placeholder: Placeholder, table: Table, where: str) -> str:
+    try:
+        return _SHOWN[placeholder.kind](placeholder.target, table)
+    except (LookupError, ValueError) as error:
+        problem = f"{{{placeholder.reference}}} cannot be filled: {error.args[0]}"
+        raise SpecError(where, problem, "name a cell, key, constant or ledger field of this report") from None
+
+
+def _cell_text(target: str, table: Table) -> str:
+    return table.cell(target).text
+
+
+def _key_text(target: str, table: Table) -> str:
+    row_id, _, key = target.rpartition("/")
+    for row in table.rows:
+        if row.id == row_id and key in row.key:
+            return prose.value_text(row.key[key])
+    raise LookupError(f"there is no row {row_id!r} with a key {key!r}")
+
+
+def _constant_text(target: str, table: Table) -> str:
+    path, *options = target.split("|")
+    value: Any = table.constants
+    for part in path.split("/"):
+        if not isinstance(value, Mapping) or part not in value:
+            raise LookupError(f"no constant {path!r}; a key that makes rows is none")
+        value = value[part]
+    return prose.rounded(value, options) if options else prose.value_text(value)
+
+
+def _ledger_text(target: str, table: Table) -> str:
+    fields = table.ledger.to_json()
+    if target not in fields:
+        raise LookupError(f"the ledger has no {target!r}")
+    return prose.value_text(fields[target])
+
+
+_SHOWN: Mapping[str, Callable[[str, Table], str]] = {
+    "cell": _cell_text,
+    "key": _key_text,
+    "constant": _constant_text,
+    "ledger": _ledger_text,
+}
+
+
+def _judge(test: Test, table: Table, where: str) -> bool | None:
+    """Whether a test holds; None when a cell is absent or an order is within the tolerance."""
+    try:
+        left = table.cell(test.cell).exact
+        right = table.cell(test.than).exact if isinstance(test.than, str) else test.than
+    except LookupError as error:
+        raise SpecError(where, str(error.args[0]), "name a cell of this report") from None
+    if left is None or right is None:
+        return None
+    near = abs(left - right) <= test.tolerance * abs(right)
+    if test.op == "==":
+        return near
+    if near and test.tolerance > 0:
+        return None
+    return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[test.op]

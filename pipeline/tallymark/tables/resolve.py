@@ -1,0 +1,227 @@
+"""A spec meets the schema of its evidence: every source gets its unit, every column its factor and rule.
+
+The resolved spec is published as JSON; with it alone ``recount.py`` computes the same table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from tallymark import schemas, units
+from tallymark.errors import SpecError
+from tallymark.tables.spec import Column, Spec
+from tallymark.units import UnitError
+
+_HISTOGRAM_UNIT = "ns"
+_POOLED = "pooled_percentile"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A column that can be computed: ``shown = source value * factor[0] / factor[1]``, in ``unit``."""
+
+    column: Column
+    unit: str
+    source_unit: str
+    factor: tuple[int, int]
+    direction: str
+    definition: str
+    rule: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The column of the published spec: all that an independent recount needs, and what a page says."""
+        column = self.column
+        optional = {
+            "source": column.source,
+            "over": column.over,
+            "percentile": column.percentile,
+            "samples": column.samples,
+            "places": column.places,
+            "significant": column.significant,
+            "footnote": column.footnote,
+            "population": column.population,
+            "outside": column.outside,
+        }
+        return {
+            "name": column.name,
+            "title": column.title,
+            "aggregate": column.aggregate,
+            **{key: value for key, value in optional.items() if value is not None},
+            "unit": self.unit,
+            "source_unit": self.source_unit,
+            "factor": list(self.factor),
+            "include_failed": column.include_failed,
+            "direction": self.direction,
+            "definition": self.definition,
+            "rule": self.rule,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSpec:
+    """A spec with the schema of its evidence: configuration keys as (name, pointer), computable columns."""
+
+    spec: Spec
+    evidence_schema: str
+    config_keys: Mapping[str, str]
+    columns: tuple[Resolved, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The published ``NAME.spec.json``."""
+        declared = self.spec.declared
+        kept = {key: declared[key] for key in ("scope", "charts", "claims", "exclude") if key in declared}
+        expected = self.expected_keys()
+        return {
+            "schema": declared["schema"],
+            "name": self.spec.name,
+            "version": self.spec.version,
+            "title": self.spec.title,
+            "evidence_schema": self.evidence_schema,
+            "data": list(self.spec.data),
+            "rows": list(self.spec.rows),
+            "repetitions": declared["repetitions"],
+            **({} if expected is None else {"expected_rows": expected}),
+            "config_keys": [{"name": name, "pointer": at} for name, at in self.config_keys.items()],
+            "columns": [column.to_json() for column in self.columns],
+            **kept,
+        }
+
+    def expected_keys(self) -> list[dict[str, Any]] | None:
+        """Every combination of the declared row values, or None when the spec declares none."""
+        if self.spec.expected_rows is None:
+            return None
+        keys: list[dict[str, Any]] = [{}]
+        for name in self.spec.rows:
+            keys = [{**key, name: value} for key in keys for value in self.spec.expected_rows[name]]
+        return keys
+
+
+def resolve(spec: Spec, evidence_schema: str) -> ResolvedSpec:
+    """Fit a spec to evidence of one schema. SpecError: an unknown key or source, a unit that does not fit."""
+    config_keys = {key.name: key.pointer for key in schemas.config_keys(evidence_schema)}
+    for index, name in enumerate(spec.rows):
+        if name not in config_keys:
+            problem = f"{name!r} is not a configuration key of {evidence_schema}"
+            raise SpecError(spec.where(f"$.rows[{index}]"), problem, f"use one of {', '.join(config_keys)}")
+    known = {
+        pointer.removeprefix("$.runs[]."): note
+        for pointer, note in schemas.annotations(evidence_schema).items()
+        if pointer.startswith("$.runs[].")
+    }
+    columns = tuple(
+        _column(column, known, evidence_schema, spec.where(f"$.columns[{index}]"))
+        for index, column in enumerate(spec.columns)
+    )
+    return ResolvedSpec(spec, evidence_schema, config_keys, columns)
+
+
+def _column(
+    column: Column, known: Mapping[str, schemas.Annotation], evidence_schema: str, where: str
+) -> Resolved:
+    if column.source is None:
+        return _finished(column, "1", "1", (1, 1), None, where)
+    for key, source in (("source", column.source), ("over", column.over), ("samples", column.samples)):
+        if source is not None and source not in known and not source.startswith("histograms."):
+            problem = f"{source!r} is not measured by {evidence_schema}"
+            raise SpecError(f"{where}.{key}", problem, "use a property of its runs")
+    note = known.get(column.source)
+    source_unit = _HISTOGRAM_UNIT if column.aggregate == _POOLED else _unit(note, column.source, where)
+    try:
+        if column.over is None:
+            unit = column.unit or source_unit
+            factor = units.factor(source_unit, unit)
+        else:
+            over_unit = _unit(known.get(column.over), column.over, where)
+            unit, factor = _quotient(source_unit, over_unit, column.unit)
+    except UnitError as error:
+        raise SpecError(
+            f"{where}.unit", str(error), "choose a unit that the source can be shown in"
+        ) from None
+    return _finished(column, unit, source_unit, factor, note, where)
+
+
+def _unit(note: schemas.Annotation | None, source: str, where: str) -> str:
+    if note is None or note.unit is None:
+        raise SpecError(f"{where}.source", f"{source!r} has no unit", "use a measure of the runs")
+    return note.unit
+
+
+def _quotient(source: str, over: str, shown: str | None) -> tuple[str, tuple[int, int]]:
+    """Unit and factor of source / over: a rate, a share, or so much a piece. UnitError: none of them."""
+    above, below = units.unit(source).quantity, units.unit(over).quantity
+    if above == below:
+        shown = shown or "ratio"
+        factor = _product(units.factor(source, over), units.factor("ratio", shown))
+    elif below == "count":
+        shown = shown or source
+        factor = units.factor(source, shown)
+    elif above == "count" and below == "time":
+        shown = shown or "1/s"
+        factor = _product(units.factor("s", over), units.factor("1/s", shown))
+    else:
+        raise UnitError(f"{source!r} over {over!r} has no unit in the table")
+    return shown, factor
+
+
+def _product(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+    whole = Fraction(*left) * Fraction(*right)
+    return whole.numerator, whole.denominator
+
+
+def _finished(
+    column: Column,
+    unit: str,
+    source_unit: str,
+    factor: tuple[int, int],
+    note: schemas.Annotation | None,
+    where: str,
+) -> Resolved:
+    plain = column.over is None and note is not None
+    definition = schemas.definition(note.definition) if note is not None and note.definition else ""
+    assert math.gcd(*factor) == 1, where
+    resolved = Resolved(
+        column=column,
+        unit=unit,
+        source_unit=source_unit,
+        factor=factor,
+        direction=(note.direction or "none") if plain and note is not None else "none",
+        definition=definition,
+        rule="",
+    )
+    return replace(resolved, rule=rule(resolved))
+
+
+_HOW = {
+    "run_count": "number of completed runs",
+    "median_of_runs": "median over the runs of {source}",
+    "max_of_runs": "largest of the runs' {source}",
+    "min_of_runs": "smallest of the runs' {source}",
+    "total": "sum over the runs of {source}",
+    "only_value": "the one value of {source} that all runs share",
+    "ratio_of_totals": "sum of {source} over the runs, divided by the sum of {over}",
+    "total_over_median": "mean of {source} a run, divided by the median over the runs of {over}",
+    "pooled_percentile": "{percentile} percentile of all samples in the added histograms {source}",
+}
+
+
+def rule(resolved: Resolved) -> str:
+    """The rule of a column as a sentence: aggregate, unit, percentile bound, rounding."""
+    column = resolved.column
+    how = _HOW[column.aggregate].format(source=column.source, over=column.over, percentile=column.percentile)
+    runs = "all runs, failed ones too" if column.include_failed else "completed runs"
+    parts = [f"{how} ({runs})" if column.source else how]
+    if column.aggregate == _POOLED:
+        parts.append("nearest rank, shown as the upper bound of its histogram bucket")
+    elif column.percentile:
+        parts.append(f"each run's {column.percentile} percentile being the upper bound of a histogram bucket")
+    if resolved.unit != "1":
+        parts.append(f"in {resolved.unit}")
+    digits = (
+        f"{column.significant} significant digits" if column.places is None else f"{column.places} places"
+    )
+    parts.append(f"rounded half up to {digits}")
+    return ", ".join(parts)

@@ -1,0 +1,181 @@
+"""What the schema of a report spec cannot say: rules over the declared value alone, before any data is read.
+
+Each problem is (pointer, problem, what to do); the first one stops the spec.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, TypeAlias
+
+from tallymark.tables import prose
+
+Problem: TypeAlias = tuple[str, str, str]
+
+# aggregate -> the keys that it needs beside name, title and rounding
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "run_count": (),
+    "median_of_runs": ("source",),
+    "max_of_runs": ("source",),
+    "min_of_runs": ("source",),
+    "total": ("source",),
+    "only_value": ("source",),
+    "ratio_of_totals": ("source", "over"),
+    "total_over_median": ("source", "over"),
+    "pooled_percentile": ("source", "percentile"),
+}
+# A bucket of a histogram is up to 1/128 of its value wide: a fourth digit would be invented.
+HISTOGRAM_DIGITS = 3
+MINIMUM_NUMBERS_OF_A_CLAIM = 3
+_PERCENTILE = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})\Z")
+_NAMED_PERCENTILE = re.compile(r"(?:^|[._])p[0-9]{2,}(?:[._]|\Z)")
+
+
+def quantile(text: str) -> tuple[int, int]:
+    """ "99/100" as integers. ValueError: not a fraction strictly between 0 and 1."""
+    match = _PERCENTILE.match(text)
+    a, b = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 0 < a < b:
+        raise ValueError(f"{text!r} is not a percentile between 0 and 1")
+    return a, b
+
+
+def problems(value: Mapping[str, Any]) -> Iterator[Problem]:
+    """Every rule that a schema-valid spec breaks, in the order of the file."""
+    yield from _data(value["data"])
+    yield from _rows(value)
+    yield from _sentences(value)
+    yield from _repeated([column["name"] for column in value["columns"]], "columns", "name")
+    for index, column in enumerate(value["columns"]):
+        yield from _column(column, f"$.columns[{index}]")
+    yield from _repeated([chart["id"] for chart in value.get("charts", ())], "charts", "id")
+    yield from _repeated([claim["id"] for claim in value.get("claims", ())], "claims", "id")
+    for index, claim in enumerate(value.get("claims", ())):
+        yield from _claim(claim, f"$.claims[{index}]")
+    yield from _exclusions(value.get("exclude", ()))
+
+
+def _data(patterns: Sequence[str]) -> Iterator[Problem]:
+    for index, pattern in enumerate(patterns):
+        path = PurePosixPath(pattern)
+        if path.is_absolute() or ".." in path.parts or "\\" in pattern or "\0" in pattern:
+            yield (
+                f"$.data[{index}]",
+                f"{pattern!r} leaves the project",
+                "write a path relative to the project, with /",
+            )
+
+
+def _rows(value: Mapping[str, Any]) -> Iterator[Problem]:
+    yield from _repeated(value["rows"], "rows")
+    expected = value.get("expected_rows")
+    if expected is not None and sorted(expected) != sorted(value["rows"]):
+        problem = f"has the keys {sorted(expected)}, rows has {sorted(value['rows'])}"
+        yield "$.expected_rows", problem, "list the values of every row key"
+
+
+def _repeated(names: Sequence[str], place: str, field: str = "") -> Iterator[Problem]:
+    for name, count in Counter(names).items():
+        if count > 1:
+            index = [at for at, other in enumerate(names) if other == name][1]
+            where = f"$.{place}[{index}]" + (f".{field}" if field else "")
+            yield where, f"{name!r} appears {count} times", "give each its own name"
+
+
+def _column(column: Mapping[str, Any], where: str) -> Iterator[Problem]:
+    aggregate = column["aggregate"]
+    for key in NEEDS[aggregate]:
+        if key not in column:
+            yield where, f"{aggregate} needs {key!r}", f"add {key}"
+    for key in ("source", "over"):
+        if key in column and key not in NEEDS[aggregate]:
+            yield f"{where}.{key}", f"{aggregate} takes no {key}", "remove it or choose another aggregate"
+    yield from _rounding(column, where)
+    yield from _percentile(column, where)
+
+
+def _rounding(column: Mapping[str, Any], where: str) -> Iterator[Problem]:
+    if "places" in column and "significant" in column:
+        yield where, "has both places and significant", "keep one of the two"
+    elif "places" not in column and "significant" not in column and column["aggregate"] != "run_count":
+        yield where, "has no rounding rule", "add places or significant"
+
+
+def _percentile(column: Mapping[str, Any], where: str) -> Iterator[Problem]:
+    text, aggregate = column.get("percentile"), column["aggregate"]
+    if text is None:
+        if "samples" in column:
+            yield f"{where}.samples", "belongs to a percentile and there is none", "add percentile"
+        elif _NAMED_PERCENTILE.search(column.get("source", "")):
+            problem = f"{column['source']!r} is a percentile, and how many samples it needs is not stated"
+            yield (
+                f"{where}.source",
+                problem,
+                'add percentile = "99/100" and samples = "where the run counts them"',
+            )
+        return
+    try:
+        quantile(text)
+    except ValueError as error:
+        yield f"{where}.percentile", str(error), 'write it like "99/100"'
+    if aggregate not in ("pooled_percentile", "median_of_runs", "max_of_runs", "min_of_runs", "only_value"):
+        yield f"{where}.percentile", f"{aggregate} of percentiles means nothing", "choose another aggregate"
+    if aggregate == "pooled_percentile" and "samples" in column:
+        yield f"{where}.samples", "the pooled histogram counts its own samples", "remove it"
+    if aggregate != "pooled_percentile" and "samples" not in column:
+        yield where, "a percentile of each run needs samples", "name where a run counts them"
+    if column.get("significant", HISTOGRAM_DIGITS + 1) > HISTOGRAM_DIGITS:
+        problem = f"a histogram holds no more than {HISTOGRAM_DIGITS} significant digits"
+        yield where, problem, f"use significant = {HISTOGRAM_DIGITS} or fewer"
+
+
+def _claim(claim: Mapping[str, Any], where: str) -> Iterator[Problem]:
+    found = {placeholder.reference for placeholder in prose.placeholders(claim["text"])}
+    if len(found) < MINIMUM_NUMBERS_OF_A_CLAIM:
+        problem = f"takes {len(found)} numbers from the data"
+        do = f"use at least {MINIMUM_NUMBERS_OF_A_CLAIM} different placeholders, such as {{ROW:COLUMN}}"
+        yield f"{where}.text", problem, do
+    test = claim.get("test", {})
+    if "test" not in claim and "tolerance" in claim:
+        yield f"{where}.tolerance", "belongs to a test and there is none", "add test or remove it"
+    if "test" in claim and ("value" in test) == ("than" in test):
+        yield f"{where}.test", "needs value (a number) or than (a cell)", "write exactly one of the two"
+    for key, number in (("tolerance", claim.get("tolerance")), ("test.value", test.get("value"))):
+        if isinstance(number, float) and not math.isfinite(number):
+            yield f"{where}.{key}", "is not a finite number", "write a number"
+
+
+def _exclusions(entries: Sequence[Mapping[str, str]]) -> Iterator[Problem]:
+    pairs = [f"{entry['sha256']} {entry['pointer']}" for entry in entries]
+    yield from _repeated(pairs, "exclude")
+
+
+def _sentences(value: Mapping[str, Any]) -> Iterator[Problem]:
+    """Every digit of the prose must come from a placeholder; titles and footnotes take no numbers at all."""
+    scope = value.get("scope", {})
+    filled = {"completion": [scope["completion"]] if "completion" in scope else []}
+    filled.update({key: scope.get(key, []) for key in ("measured", "not_measured", "must_not_conclude")})
+    for key, texts in filled.items():
+        for index, text in enumerate(texts):
+            where = f"$.scope.{key}" + ("" if key == "completion" else f"[{index}]")
+            yield from _bare_numbers(prose.outside_placeholders(text), where)
+    for index, claim in enumerate(value.get("claims", ())):
+        yield from _bare_numbers(prose.outside_placeholders(claim["text"]), f"$.claims[{index}].text")
+    yield from _bare_numbers(value["title"], "$.title")
+    for index, column in enumerate(value["columns"]):
+        for key in ("title", "footnote", "population", "outside"):
+            yield from _bare_numbers(column.get(key, ""), f"$.columns[{index}].{key}")
+
+
+def _bare_numbers(text: str, where: str) -> Iterator[Problem]:
+    for number in prose.bare_numbers(text):
+        problem = f"the number {number!r} has no source"
+        yield (
+            where,
+            problem,
+            "take it from the data with a placeholder, such as {constant:workers}, or leave it out",
+        )
