@@ -151,7 +151,7 @@ typedef struct rt_scheduler_counts {
     uint64_t retained_tasks, retained_bytes, history_oversized; /* oversized: not kept, too large alone */
 } rt_scheduler_counts;
 
-/* A snapshot taken under the lock; cheap enough to poll at 1 kHz. */
+/* A snapshot taken under the lock; cheap enough to poll at 1 kHz. In a child after fork: as of the fork. */
 void rt_scheduler_count(rt_scheduler *self, rt_scheduler_counts *out);
 
 typedef enum rt_scheduler_stage {
@@ -168,7 +168,7 @@ typedef enum rt_scheduler_stage {
 void rt_scheduler_merge(const rt_scheduler *self, rt_scheduler_stage stage, rt_histogram *into);
 
 /* Copies the index-th retained task (0 is the oldest) and the first capacity_bytes of its output (may be
- * NULL). RT_NOT_FOUND: index is beyond the retained tasks. */
+ * NULL). RT_NOT_FOUND: index is beyond the retained tasks. RT_FORKED. */
 rt_status rt_scheduler_history(rt_scheduler *self, uint64_t index, rt_task_record *record, uint8_t *output,
                                size_t capacity_bytes);
 
@@ -180,6 +180,7 @@ typedef struct rt_scheduler_bytes {
     uint64_t stack_reserved_bytes;
     uint64_t stack_committed_bytes;
 } rt_scheduler_bytes;
+/* Only while idle. */
 void rt_scheduler_account(const rt_scheduler *self, rt_scheduler_bytes *out);
 
 #endif

@@ -141,7 +141,7 @@ typedef struct rt_workload_checks {
 typedef struct rt_workload_result {
     rt_phase phase;         /* where the run ended: RT_PHASE_FINISHED, or where a stop met it */
     bool stopped;           /* a stop was asked for and tasks were left out because of it */
-    uint64_t started_ns, finished_ns; /* of the clock: first submission, last finalisation */
+    uint64_t started_ns, finished_ns; /* of the clock: before the first submission, after the last release */
     int64_t started_at_s;   /* wall time, seconds since 1970 UTC */
     uint64_t elapsed_ns;
     bool has_rate;          /* false when elapsed_ns is 0: there is no rate then, not an infinite one */
@@ -160,7 +160,7 @@ typedef struct rt_workload_result {
     const rt_histogram *histograms[RT_STAGES]; /* owned by the workload, valid until destroy */
 } rt_workload_result;
 
-/* RT_BUSY: not finished; *out is unchanged. */
+/* RT_BUSY: not finished. RT_NO_MEMORY: no room to merge the histograms. *out is unchanged. */
 rt_status rt_workload_result_read(rt_workload *self, rt_workload_result *out);
 
 /* Ends all threads and frees everything. NULL is allowed. Not while execute runs. */
