@@ -75,7 +75,7 @@ def verdicts(spec: Spec, table: Table) -> tuple[Verdict, ...]:
 
 
 def scope(spec: Spec, table: Table) -> dict[str, Any]:
-    """The scope with every sentence filled: lists of sentences, and ``completion`` when it is stated."""
+    """The scope with every sentence filled; what the spec does not state is left out."""
     said = spec.scope
     parts = {
         "measured": said.measured,
@@ -88,6 +88,7 @@ def scope(spec: Spec, table: Table) -> dict[str, Any]:
             for index, text in enumerate(texts)
         ]
         for key, texts in parts.items()
+        if texts
     }
     if said.completion is not None:
         where = spec.where("$.scope.completion")
