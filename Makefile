@@ -10,6 +10,14 @@ C_SOURCES := $(wildcard runtime_c/src/*.[ch] runtime_c/include/*.h runtime_c/CMa
 SYSTEM_PACKAGES := chromium:chromium hyperfine:hyperfine jq:jq /usr/include/tbb/task_arena.h:libtbb-dev \
 	pdftotext:poppler-utils
 
+# Builds and runs the C tests of one kind (none, address, thread) in a build folder of its own.
+define c_tests
+@PATH="$(CURDIR)/$(BIN):$$PATH"; export PATH; \
+cmake -S runtime_c -B $(BUILD)/c-$(1) -DTALLYMARK_SANITIZE=$(1) -DTALLYMARK_WERROR=ON >/dev/null \
+	&& cmake --build $(BUILD)/c-$(1) --parallel 2 >/dev/null \
+	&& ctest --test-dir $(BUILD)/c-$(1) --output-on-failure --no-tests=error
+endef
+
 .PHONY: help install demo test check lint layers c-test sanitize python-test system-packages cases benchmark \
 	benchmark-scheduler screenshots clean
 
@@ -50,12 +58,12 @@ lint: $(VENV)/.installed-test
 
 ## make c-test               the C tests
 c-test: $(VENV)/.installed-test
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh runtime_c/tests/run.sh $(BUILD) none
+	$(call c_tests,none)
 
 ## make sanitize             the C tests under AddressSanitizer+UBSan and ThreadSanitizer, with canaries
 sanitize: $(VENV)/.installed-test
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh runtime_c/tests/run.sh $(BUILD) address
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh runtime_c/tests/run.sh $(BUILD) thread
+	$(call c_tests,address)
+	$(call c_tests,thread)
 
 ## make python-test          the Python, browser and packaging tests
 python-test: system-packages $(VENV)/.installed-test
