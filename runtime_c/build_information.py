@@ -2,8 +2,8 @@
 
     python build_information.py OUTPUT.h COMPILER VERSION SANITIZER LTO FLAGS RELEASED_DIGEST FILE...
 
-FILEs are the sources and headers of the library, relative to this folder. The source digest is the SHA-256 of,
-for each file in the order of its name: name, NUL, decimal length, NUL, content; and at the end of FLAGS.
+FILEs are the sources and headers of the library, relative to this folder. The source digest is the SHA-256
+of, for each file in the order of its name: name, NUL, decimal length, NUL, content; and at the end of FLAGS.
 The output is touched only when its text changes, so that an unchanged build compiles nothing.
 """
 

@@ -27,7 +27,8 @@ typedef struct rt_run rt_run;
  * as wide as possible so that the library can refuse what does not fit instead of cutting it. */
 typedef struct rt_run_options {
     const char *suite;
-    const char *run_id; /* 16 lower-case hexadecimal digits; NULL: drawn at random */
+    const char *benchmark_version; /* "1": refused when the runtime does other work than the caller expects */
+    const char *run_id;            /* 16 lower-case hexadecimal digits; NULL: drawn at random */
     uint64_t index;
     uint64_t repetition; /* from 1 */
     uint64_t agents;

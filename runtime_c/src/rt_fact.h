@@ -6,7 +6,7 @@
 
 /* `missing` is NULL when the value is known; else a sentence without a path, host or user name. */
 typedef struct rt_fact_text {
-    char value[192];
+    char value[256];
     const char *missing;
 } rt_fact_text;
 

@@ -266,10 +266,6 @@ void rt_json_hex64(rt_json *self, const char *key, uint64_t value) {
     value_text(self, key, quoted);
 }
 
-void rt_json_raw(rt_json *self, const char *key, const char *json) {
-    value_text(self, key, json);
-}
-
 rt_status rt_json_status(const rt_json *self) {
     return self->status;
 }

@@ -43,9 +43,6 @@ void rt_json_string(rt_json *self, const char *key, const char *value);
 /* A string of 16 lower-case hexadecimal digits: how a full 64-bit value travels. */
 void rt_json_hex64(rt_json *self, const char *key, uint64_t value);
 
-/* A value that is already JSON, written by another rt_json. */
-void rt_json_raw(rt_json *self, const char *key, const char *json);
-
 /* The status so far. */
 rt_status rt_json_status(const rt_json *self);
 

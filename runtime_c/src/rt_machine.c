@@ -84,9 +84,9 @@ static void read_os_build(const char *root, const struct utsname *names, rt_fact
          rt_proc_read(root, "/usr/lib/os-release", text, sizeof text)) &&
         rt_proc_line(text, "PRETTY_NAME", pretty, sizeof pretty)) {
         strip_quotes(pretty);
-        snprintf(out->value, sizeof out->value, "%s, %s %.64s", pretty, names->sysname, names->release);
+        snprintf(out->value, sizeof out->value, "%s, %.16s %.64s", pretty, names->sysname, names->release);
     } else {
-        snprintf(out->value, sizeof out->value, "%s %.64s", names->sysname, names->release);
+        snprintf(out->value, sizeof out->value, "%.16s %.64s", names->sysname, names->release);
     }
 }
 

@@ -42,6 +42,7 @@ void rt_options_init(rt_run_options *options) {
     rt_workload_options_init(&defaults);
     *options = (rt_run_options){
         .suite = "scale",
+        .benchmark_version = RT_BENCHMARK_VERSION,
         .repetition = 1,
         .agents = defaults.agents,
         .tasks = defaults.tasks,
@@ -128,6 +129,10 @@ rt_status rt_options_check(const rt_run_options *options, rt_message *why) {
         status = check_range(ranges[i].name, value, ranges[i].low, ranges[i].high, why);
     }
     if (status == RT_OK) {
+        status = check_choice("benchmark_version", options->benchmark_version, RT_BENCHMARK_VERSION,
+                              RT_BENCHMARK_VERSION, why);
+    }
+    if (status == RT_OK) {
         status = check_choice("access_pattern", options->access_pattern, RT_WORKLOAD_ACCESS_PATTERN,
                               RT_WORKLOAD_ACCESS_PATTERN, why);
     }
@@ -144,6 +149,7 @@ static rt_submission submission_of(const rt_run_options *options) {
 }
 
 void rt_options_own_strings(rt_run_options *options) {
+    options->benchmark_version = RT_BENCHMARK_VERSION;
     options->access_pattern = RT_WORKLOAD_ACCESS_PATTERN;
     options->task_stack = RT_WORKLOAD_TASK_STACK;
     options->submission = rt_submission_name(submission_of(options));

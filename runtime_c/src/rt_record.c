@@ -38,7 +38,7 @@ static void write_identity(rt_json *json, const rt_record *record) {
 
 static void write_configuration(rt_json *json, const rt_run_options *options) {
     rt_json_string(json, "suite", options->suite);
-    rt_json_string(json, "benchmark_version", RT_BENCHMARK_VERSION);
+    rt_json_string(json, "benchmark_version", options->benchmark_version);
     rt_json_uint(json, "agents", options->agents);
     rt_json_uint(json, "tasks", options->tasks);
     rt_json_uint(json, "workers", options->workers);

@@ -12,9 +12,6 @@
 #include "rt_workload.h"
 #include "runtime.h"
 
-/* Rises whenever one task contains other work than before: results of two versions are not comparable. */
-#define RT_BENCHMARK_VERSION "1"
-
 /* What the process used, as getrusage counts it over all of its threads. */
 typedef struct rt_record_usage {
     uint64_t user_ns, system_ns;
