@@ -1,0 +1,85 @@
+"""Many files, checked: what was read, what was found, and the exit code that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tallymark.check.finding import SHAPE, UNREADABLE, Finding
+from tallymark.check.judge import Assertion, judge
+from tallymark.errors import CLEAN, FINDINGS, NOTHING_CHECKED, FindingsError, UnreadableError
+from tallymark.errors import UNREADABLE as EXIT_UNREADABLE
+from tallymark.evidence import documents
+from tallymark.evidence.documents import Document
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What became of one file. ``document`` is None when the strict reader refused it, or it is no object."""
+
+    path: str
+    document: Document | None
+    verdict: str
+    assertions: tuple[Assertion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """The outcome of a check over many files; ``checked`` are the documents that could be read."""
+
+    findings: tuple[Finding, ...]
+    checked: tuple[Document, ...]
+    files: tuple[FileResult, ...]
+    exit_code: int
+
+
+def check_paths(paths: Iterable[Path], root: Path | None = None) -> CheckOutcome:
+    """Check every document that ``paths`` mean; ``root`` is what shown paths are relative to.
+
+    UsageError: a path does not exist. Everything else is in the outcome: a check over nothing has exit
+    code 4, an unreadable file 5.
+    """
+    named = list(paths)
+    findings: list[Finding] = []
+    files: list[FileResult] = []
+    for path in documents.find(named):
+        result, found = _check_file(path, root, follow=path in named)
+        files.append(result)
+        findings += found
+    return CheckOutcome(
+        findings=tuple(findings),
+        checked=tuple(result.document for result in files if result.document is not None),
+        files=tuple(files),
+        exit_code=_exit_code(files),
+    )
+
+
+def _check_file(path: Path, root: Path | None, *, follow: bool) -> tuple[FileResult, tuple[Finding, ...]]:
+    shown = documents.shown_path(path, root)
+    try:
+        document = documents.load(path, root, follow=follow)
+    except UnreadableError as error:
+        return _refused(shown, error.where, error.problem, error.do, UNREADABLE, "unreadable")
+    except FindingsError as error:
+        return _refused(shown, error.where, error.problem, error.do, SHAPE, "failed")
+    judgement = judge(document)
+    verdict = "failed" if judgement.failed else "warned" if judgement.findings else "passed"
+    return FileResult(shown, document, verdict, judgement.assertions), judgement.findings
+
+
+def _refused(
+    shown: str, where: str, problem: str, do: str, rule: str, verdict: str
+) -> tuple[FileResult, tuple[Finding, ...]]:
+    pointer = where.removeprefix(shown).removeprefix("::") or "$"
+    assertions = (Assertion(rule, "failed", 1),)
+    return FileResult(shown, None, verdict, assertions), (Finding(shown, pointer, rule, problem, do),)
+
+
+def _exit_code(files: list[FileResult]) -> int:
+    verdicts = {result.verdict for result in files}
+    if "unreadable" in verdicts:
+        return EXIT_UNREADABLE
+    if not files:
+        return NOTHING_CHECKED
+    return FINDINGS if "failed" in verdicts else CLEAN

@@ -1,0 +1,133 @@
+"""What a rule is, and what it is given to judge."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from tallymark.check.finding import Severity
+from tallymark.errors import child
+from tallymark.evidence.documents import Document
+from tallymark.histogram import Histogram
+
+RUNTIME = "runtime-execution"
+IMPORTED = "imported-execution"
+REPORT = "report"
+REPORT_SPEC = "report-spec"
+EXECUTIONS = (RUNTIME, IMPORTED)
+PUBLISHED = (*EXECUTIONS, REPORT, REPORT_SPEC)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What one rule found at one place of a document whose shape is right."""
+
+    pointer: str
+    problem: str
+    do: str
+
+
+class Run:
+    """One run (or warm-up) of a document, with its place; histograms are parsed when first asked for."""
+
+    def __init__(self, pointer: str, value: dict[str, Any]) -> None:
+        self.pointer = pointer
+        self.value = value
+
+    @property
+    def completed(self) -> bool:
+        """Whether the run ended as planned; only then does every count have to add up."""
+        return bool(self.value["outcome"] == "completed")
+
+    @functools.cached_property
+    def parsed_histograms(self) -> dict[str, Histogram]:
+        """Stage → histogram as it was written, sound or not."""
+        return {stage: _parsed(record) for stage, record in self.value.get("histograms", {}).items()}
+
+    @functools.cached_property
+    def histograms(self) -> dict[str, Histogram]:
+        """Stage → histogram, of the sound ones: nothing is concluded from one that contradicts itself."""
+        parsed = self.parsed_histograms.items()
+        return {stage: histogram for stage, histogram in parsed if not any(histogram.problems())}
+
+    def at(self, *keys: str | int) -> str:
+        """The pointer of a member of the run."""
+        return functools.reduce(child, keys, self.pointer)
+
+    def found(self, key: str, problem: str, do: str) -> Problem:
+        """A problem at one key of the run."""
+        return Problem(self.at(key), problem, do)
+
+
+def _parsed(record: dict[str, Any]) -> Histogram:
+    return Histogram(
+        layout=record["layout"],
+        sample_every=record["sample_every"],
+        count=record["count"],
+        sum_ns=int(record["sum_ns"]),
+        min_ns=record["min_ns"],
+        max_ns=record["max_ns"],
+        buckets=tuple((index, count) for index, count in record["buckets"]),
+    )
+
+
+class Subject:
+    """A document whose shape is right, as the rules see it."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.value: dict[str, Any] = document.value
+
+    @functools.cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """The counted runs of an execution, in order; none in other documents."""
+        return tuple(Run(f"$.runs[{i}]", run) for i, run in enumerate(self.value.get("runs", [])))
+
+    @functools.cached_property
+    def all_runs(self) -> tuple[Run, ...]:
+        """Warm-ups, then runs."""
+        warmups = self.value.get("warmups", [])
+        return (*(Run(f"$.warmups[{i}]", run) for i, run in enumerate(warmups)), *self.runs)
+
+
+Check: TypeAlias = Callable[[Subject], Iterator[Problem]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of the table. ``kinds`` are the documents that it judges; ``why`` is for the rule page."""
+
+    id: str
+    title: str
+    why: str
+    kinds: tuple[str, ...]
+    severity: Severity
+    check: Check
+
+
+def document_rule(
+    id: str, title: str, *, why: str, kinds: tuple[str, ...], severity: Severity = "error"
+) -> Callable[[Check], Rule]:
+    """Make a rule of a function that judges a whole document."""
+
+    def made(check: Check) -> Rule:
+        return Rule(id, title, why, kinds, severity, check)
+
+    return made
+
+
+def run_rule(
+    id: str, title: str, *, why: str, kinds: tuple[str, ...] = (RUNTIME,), severity: Severity = "error"
+) -> Callable[[Callable[[Run], Iterator[Problem]]], Rule]:
+    """Make a rule of a function that judges one run; it sees every run and every warm-up."""
+
+    def made(check_run: Callable[[Run], Iterator[Problem]]) -> Rule:
+        def check(subject: Subject) -> Iterator[Problem]:
+            for run in subject.all_runs:
+                yield from check_run(run)
+
+        return Rule(id, title, why, kinds, severity, check)
+
+    return made
