@@ -39,7 +39,13 @@ class Recorder:
         self.journal = Journal.create(self.path, header(self.plan))
 
     def gate(self) -> Recorder:
-        append(self.journal, "gate", manifest=self.document["manifest"], gate=self.document["gate"])
+        append(
+            self.journal,
+            "gate",
+            manifest=self.document["manifest"],
+            gate=self.document["gate"],
+            started_at=self.document["execution"]["started_at"],
+        )
         return self
 
     def started(self, section: str, index: int, state: dict[str, Any] | None = None) -> Recorder:

@@ -100,7 +100,7 @@ def recover(journal: Path, out: Path | None) -> int:
     """
     written = recovery.recover(journal, out)
     _told(written)
-    return errors.FINDINGS if written.findings else errors.CLEAN
+    return errors.FINDINGS if written.refused else errors.CLEAN
 
 
 def _told(written: Written) -> int:
@@ -110,4 +110,4 @@ def _told(written: Written) -> int:
     for finding in written.findings:
         click.echo(finding.line(), err=True)
     click.echo(shown_path(written.path))
-    return errors.FINDINGS if written.unexpected or written.findings else errors.CLEAN
+    return errors.FINDINGS if written.unexpected or written.refused else errors.CLEAN

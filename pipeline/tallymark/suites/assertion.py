@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tallymark.errors import FindingsError
 from tallymark.suites.model import Json
+from tallymark.suites.progress import Reporter
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,16 @@ class Assertion:
         return {"id": self.id, "passed": self.passed, "detail": self.detail}
 
 
-def failures(assertions: Iterable[Assertion]) -> tuple[Assertion, ...]:
-    """Those that did not pass."""
-    return tuple(assertion for assertion in assertions if not assertion.passed)
+def require_all(assertions: Iterable[Assertion], reporter: Reporter) -> None:
+    """Say each of them. FindingsError: one did not pass, so that nothing is measured."""
+    failed = []
+    for assertion in assertions:
+        reporter.say(f"{assertion.id}: {'passed' if assertion.passed else 'FAILED'}: {assertion.detail}")
+        if not assertion.passed:
+            failed.append(assertion)
+    if failed:
+        raise FindingsError(
+            failed[0].id,
+            f"does not hold: {failed[0].detail}",
+            "Nothing was measured; the runtime or its build is broken, so run its own tests",
+        )

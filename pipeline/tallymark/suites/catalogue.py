@@ -35,6 +35,9 @@ def run_smoke(directory: Path, reporter: Reporter) -> tuple[Written, ...]:
     requests = [Request(suite, preset=SMOKE) for suite in SUITES.values()]
     for request in requests:
         measure.refuse_existing(directory / request.suite.name / f"{request.label_name}.json")
+    measure.require_runtime()
     with Stop() as stop:
-        measure.all_hold(smoke.gate(stop), reporter)
-    return tuple(measure.run(request, directory / request.suite.name, reporter) for request in requests)
+        proof = smoke.prove(stop, reporter)
+    return tuple(
+        measure.run(request, directory / request.suite.name, reporter, proof=proof) for request in requests
+    )

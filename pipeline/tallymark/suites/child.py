@@ -3,7 +3,7 @@
 The child is ``python -I -m tallymark.runtime``: it imports the compiled module and nothing of the pipeline,
 so the memory of one run is its own. It gets one JSON object on its standard input and answers on its
 standard output, one JSON object a line: any number of ``{"progress": …}``, then either
-``{"manifest": …, "run": …}`` or ``{"error": {"status", "message"}}``.
+``{"manifest": …, "run": …}`` or ``{"error": {"status", "message"}}`` (with an exit status of 1).
 """
 
 from __future__ import annotations
@@ -115,7 +115,9 @@ class Child:
             self.kill()
             self._read_all(None, on_progress)
         code = self._process.wait()
-        if code == 0 and self._end is not None and self._broken is None:
+        # a refusal is an exit status of its own; a record counts only when the process then ended well
+        ended_well = code == 0 or (code > 0 and isinstance(self._end, Refused))
+        if self._end is not None and self._broken is None and ended_well and not timed_out:
             return self._end
         outcome, cause = self._verdict(code, deadline_s if timed_out else None)
         return Died(outcome, cause, self._last, self._said.decode("utf-8", "backslashreplace").strip())
@@ -168,12 +170,13 @@ class Child:
 
     def _line(self, value: Any, on_progress: Callable[[Json], None]) -> None:
         if "progress" in value:
-            self._last = value["progress"]
+            self._last = _object(value, "progress")
             on_progress(self._last)
         elif "error" in value:
-            self._end = Refused(str(value["error"]["status"]), str(value["error"]["message"]))
+            error = _object(value, "error")
+            self._end = Refused(str(error["status"]), str(error["message"]))
         else:
-            self._end = Finished(value["manifest"], value["run"])
+            self._end = Finished(_object(value, "manifest"), _object(value, "run"))
 
     def _signal(self, number: int) -> None:
         if self._process.poll() is None:
@@ -193,6 +196,14 @@ class Child:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
         self._process.wait()
+
+
+def _object(value: Any, key: str) -> Json:
+    """The member ``key``, an object. KeyError, TypeError: it is not there, or is something else."""
+    found = value[key]
+    if not isinstance(found, dict):
+        raise TypeError(key)
+    return found
 
 
 def signal_name(number: int) -> str:

@@ -62,7 +62,7 @@ def write(value: Json, target: Path) -> tuple[Finding, ...]:
     return check_document(documents.load(target))
 
 
-def around(plan: Plan, planned: PlannedRun, manifest: Json, run: Json) -> Json:
+def around(plan: Plan, planned: PlannedRun, manifest: Json, gate: Json, run: Json) -> Json:
     """A document that holds one run of its own plan: what the pre-check shows to the schema."""
     alone = replace(plan, repetitions=1, warmups=(), runs=(planned,))
     execution = header(alone)["execution"]
@@ -71,7 +71,7 @@ def around(plan: Plan, planned: PlannedRun, manifest: Json, run: Json) -> Json:
         execution=execution,
         plan=alone,
         manifest=manifest,
-        gate=None,
+        gate=gate,
         finished={("runs", planned.index): run},
         cut_short={},
         open_attempt=None,

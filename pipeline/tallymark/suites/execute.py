@@ -35,7 +35,6 @@ def remaining(session: Session, journal: Journal, stop: Stop, reporter: Reporter
     for done, (section, planned) in enumerate(todo):
         if stop.requested:
             raise _stopped(session, journal, done)
-        reporter.started(planned, _name(section, planned, session))
         verdict = _one(session, section, planned, journal, stop, reporter)
         reporter.finished(verdict.run)
         if verdict.error is not None:
@@ -59,7 +58,7 @@ def _one(
     """Make one run. Whatever comes of it, its journal line is written before this returns."""
     attempt = Attempt(section, planned, new_id(), utc_now(), host.state(), progress={})
     append(journal, "started", section=section, index=planned.index, run_id=attempt.run_id, host=attempt.host)
-    end = run_once(planned, attempt.run_id, stop, _Watch(journal, reporter))
+    end = run_once(planned, attempt.run_id, stop, _Watch(session, attempt, journal, reporter))
     verdict = _judged(session, attempt, end, stopped=stop.requested > 0)
     append(journal, "finished" if verdict.counts else "interrupted", section=section, run=verdict.run)
     return verdict
@@ -109,14 +108,19 @@ def _where(attempt: Attempt) -> str:
 
 
 class _Watch:
-    """Shows each progress line, and keeps one in the journal every few seconds."""
+    """Shows a run as it goes on, and keeps its counts in the journal every few seconds."""
 
-    def __init__(self, journal: Journal, reporter: Reporter) -> None:
+    def __init__(self, session: Session, attempt: Attempt, journal: Journal, reporter: Reporter) -> None:
+        self._name = _name(attempt.section, attempt.planned, session)
+        self._planned = attempt.planned
         self._journal = journal
         self._reporter = reporter
         self._kept_at = time.monotonic()
 
-    def __call__(self, progress: Json) -> None:
+    def started(self, pid: int) -> None:
+        self._reporter.started(self._planned, self._name, pid)
+
+    def advanced(self, progress: Json) -> None:
         self._reporter.advanced(progress)
         now = time.monotonic()
         if now - self._kept_at >= PROGRESS_EVERY_S:

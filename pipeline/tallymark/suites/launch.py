@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 from tallymark.suites.child import Child, End
 from tallymark.suites.model import Configuration, Json, PlannedRun
@@ -29,16 +29,29 @@ def options(planned: PlannedRun, run_id: str) -> Json:
     }
 
 
-def run_once(
-    planned: PlannedRun,
-    run_id: str,
-    stop: Stop,
-    on_progress: Callable[[Json], None] | None = None,
-) -> End:
+class Watch(Protocol):
+    """Told about one run while it is made."""
+
+    def started(self, pid: int) -> None:
+        """The run has its process."""
+
+    def advanced(self, progress: Json) -> None:
+        """The counts of this moment."""
+
+
+class Unwatched:
+    """For runs that nobody watches."""
+
+    def started(self, pid: int) -> None:
+        """Nothing."""
+
+    def advanced(self, progress: Json) -> None:
+        """Nothing."""
+
+
+def run_once(planned: PlannedRun, run_id: str, stop: Stop, watch: Watch | None = None) -> End:
     """Make the run in a process of its own and wait for its end."""
+    watch = watch or Unwatched()
     with Child(options(planned, run_id)) as child, stop.watching(child):
-        return child.wait(deadline_s(planned.configuration), on_progress or _unheard)
-
-
-def _unheard(progress: Json) -> None:
-    """The counts of a run that nobody watches."""
+        watch.started(child.pid)
+        return child.wait(deadline_s(planned.configuration), watch.advanced)

@@ -7,39 +7,48 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tallymark.errors import ConflictError, FindingsError, UsageError
+from tallymark import runtime
+from tallymark.errors import ConflictError, UsageError
 from tallymark.evidence.documents import shown_path
 from tallymark.evidence.journal import Journal
 from tallymark.evidence.journal import read as read_journal
 from tallymark.suites import compose, execute, precheck, smoke
-from tallymark.suites.assertion import Assertion, failures
-from tallymark.suites.model import Json, Plan
+from tallymark.suites.assertion import require_all
+from tallymark.suites.model import Plan
 from tallymark.suites.plan import Request, build
 from tallymark.suites.progress import Reporter
 from tallymark.suites.recover import close_lost
 from tallymark.suites.session import Session, append, fold, header, journal_path
+from tallymark.suites.smoke import Proof
 from tallymark.suites.stamp import utc_now
 from tallymark.suites.stop import Stop
 from tallymark.suites.written import Written
 
-UNGATED_PRESET = "smoke"
 
-
-def run(request: Request, directory: Path, reporter: Reporter, *, resume: bool = False) -> Written:
+def run(
+    request: Request,
+    directory: Path,
+    reporter: Reporter,
+    *,
+    resume: bool = False,
+    proof: Proof | None = None,
+) -> Written:
     """Run the suite and write ``directory/<label>.json``; with ``resume``, make only what its journal lacks.
 
+    ``proof``: the smoke gate that has just passed; without it the gate runs first.
     Nothing runs before request, label and paths are known to be good.
     UsageError, ConflictError: they are not. FindingsError: the smoke gate or the pre-check failed.
     StoppedError: the user stopped it; the journal stays. BrokenRuntimeError: the runtime is missing, or build
     or machine changed.
     """
+    require_runtime()
     plan = build(request)
     target = directory / f"{plan.label}.json"
     refuse_existing(target)
     open_journal = _reopened if resume else _begun
     with Stop() as stop, _kept_if_measured(open_journal(request, plan, directory)) as journal:
         session = close_lost(journal)
-        _admit(session, request, directory, stop, reporter, journal)
+        _admit(session, proof, directory, stop, reporter, journal)
         try:
             execute.remaining(_state(journal), journal, stop, reporter)
         finally:
@@ -48,6 +57,11 @@ def run(request: Request, directory: Path, reporter: Reporter, *, resume: bool =
         findings = compose.write(compose.document(session, utc_now()), target)
         journal.path.unlink()
     return Written(target, compose.unexpected(session), findings)
+
+
+def require_runtime() -> None:
+    """BrokenRuntimeError, with what to install, when the compiled runtime is missing or does not load."""
+    runtime.build_information()
 
 
 def refuse_existing(target: Path) -> None:
@@ -117,7 +131,7 @@ def _state(journal: Journal) -> Session:
 
 
 def _admit(
-    session: Session, request: Request, directory: Path, stop: Stop, reporter: Reporter, journal: Journal
+    session: Session, proof: Proof | None, directory: Path, stop: Stop, reporter: Reporter, journal: Journal
 ) -> None:
     """Let the runs begin: the smoke gate and the pre-check for a new suite, the same build for a resumed one.
 
@@ -125,37 +139,14 @@ def _admit(
     """
     if session.complete:
         return
-    begun_at = utc_now()
-    gated = session.manifest is None and request.preset_name != UNGATED_PRESET
-    passed = all_hold(smoke.gate(stop), reporter) if gated else ()
-    checked = precheck.run(session.plan, directory, stop)
-    all_hold(checked.assertions, reporter)
-    if session.manifest is None:
-        gate = _gate(begun_at, passed, checked.assertions) if gated else None
-        append(journal, "gate", manifest=checked.manifest, gate=gate)
-    elif (error := execute.other_manifest(session.manifest, checked.manifest, "--resume")) is not None:
+    if session.manifest is None or session.gate is None:
+        gate = (proof or smoke.prove(stop, reporter)).to_json()
+        checked = precheck.run(session.plan, gate, directory, stop)
+        require_all(checked.assertions, reporter)
+        gate["precheck"] = [assertion.to_json() for assertion in checked.assertions]
+        append(journal, "gate", manifest=checked.manifest, gate=gate, started_at=utc_now())
+        return
+    checked = precheck.run(session.plan, session.gate, directory, stop)
+    require_all(checked.assertions, reporter)
+    if (error := execute.other_manifest(session.manifest, checked.manifest, "--resume")) is not None:
         raise error
-
-
-def all_hold(assertions: tuple[Assertion, ...], reporter: Reporter) -> tuple[Assertion, ...]:
-    """Say each assertion, and return them. FindingsError: one of them does not hold."""
-    for assertion in assertions:
-        reporter.say(f"{assertion.id}: {'passed' if assertion.passed else 'FAILED'}: {assertion.detail}")
-    failed = failures(assertions)
-    if failed:
-        raise FindingsError(
-            failed[0].id,
-            f"does not hold: {failed[0].detail}",
-            "nothing was measured; the runtime or its build is broken, run its own tests",
-        )
-    return assertions
-
-
-def _gate(started_at: str, assertions: tuple[Assertion, ...], precheck: tuple[Assertion, ...]) -> Json:
-    return {
-        "suite": "smoke",
-        "passed": True,
-        "started_at": started_at,
-        "assertions": [assertion.to_json() for assertion in assertions],
-        "precheck": [assertion.to_json() for assertion in precheck],
-    }

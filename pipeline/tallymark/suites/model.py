@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
+from tallymark.runtime import RunOptions
+
 Scalar: TypeAlias = int | str
 Json: TypeAlias = dict[str, object]
 
@@ -20,29 +22,28 @@ class Configuration:
     """Every scalar configuration key of a run, by the name that the run record uses.
 
     Sizes are in bytes, ``rate_per_s`` in tasks a second (0: not paced), ``sampler_interval_ms`` in
-    milliseconds. The defaults are the fixture of the reference system: 8 workers beside 8 idle auxiliary
-    ones, 64 probes of an 8 MiB buffer a task, a history of 64 tasks.
+    milliseconds.
     """
 
     suite: str
     benchmark_version: str
-    agents: int = 100
-    tasks: int = 1000
-    workers: int = 8
-    aux_workers: int = 8
-    probes: int = 64
-    context_bytes: int = 8 * 1024 * 1024
-    access_pattern: str = "uniform"
-    queue_limit: int = 1 << 20
-    max_active: int = 1024
-    history_limit_tasks: int = 64
-    history_limit_bytes: int = 1024 * 1024
-    output_bytes: int = 64
-    submission: str = "closed"
-    window: int = 1024
-    rate_per_s: int = 0
-    task_stack: str = "inline"
-    sampler_interval_ms: int = 10
+    agents: int
+    tasks: int
+    workers: int
+    aux_workers: int
+    probes: int
+    context_bytes: int
+    access_pattern: str
+    queue_limit: int
+    max_active: int
+    history_limit_tasks: int
+    history_limit_bytes: int
+    output_bytes: int
+    submission: str
+    window: int
+    rate_per_s: int
+    task_stack: str
+    sampler_interval_ms: int
 
     def to_json(self) -> Json:
         """The keys and values in the order of the run record."""
@@ -59,6 +60,11 @@ class Configuration:
 
 
 KEYS: tuple[str, ...] = tuple(field.name for field in fields(Configuration))
+
+
+def fixture(suite: str, **values: Scalar) -> Configuration:
+    """The runtime's own defaults (the fixture of the reference system) under the name of ``suite``."""
+    return Configuration.from_json(RunOptions(suite=suite).to_json()).with_values(values)
 
 
 @dataclass(frozen=True, slots=True)

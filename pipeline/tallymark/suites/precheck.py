@@ -23,6 +23,7 @@ from tallymark.suites.launch import run_once
 from tallymark.suites.model import Json, Plan, PlannedRun
 from tallymark.suites.stamp import new_id, utc_now
 from tallymark.suites.stop import Stop
+from tallymark.suites.written import errors_of
 
 TASKS = 1000
 
@@ -35,8 +36,8 @@ class Precheck:
     assertions: tuple[Assertion, ...]
 
 
-def run(plan: Plan, directory: Path, stop: Stop) -> Precheck:
-    """One run of the plan's first configuration with 1,000 tasks.
+def run(plan: Plan, gate: Json, directory: Path, stop: Stop) -> Precheck:
+    """One run of the plan's first configuration with 1,000 tasks, behind the ``gate`` that passed.
 
     UsageError: the runtime refuses the configuration. BrokenRuntimeError: the run gave no record.
     StoppedError: the user stopped it.
@@ -55,7 +56,7 @@ def run(plan: Plan, directory: Path, stop: Stop) -> Precheck:
         )
     assertions = (
         *_judged(end.run, wall_ms),
-        _schema(plan, planned, end),
+        _schema(plan, planned, gate, end),
         _output(directory),
     )
     return Precheck(end.manifest, assertions)
@@ -100,11 +101,11 @@ def _judged(run: Json, wall_ms: float) -> Iterator[Assertion]:
     )
 
 
-def _schema(plan: Plan, planned: PlannedRun, end: Finished) -> Assertion:
+def _schema(plan: Plan, planned: PlannedRun, gate: Json, end: Finished) -> Assertion:
     """The record, alone in a document, must pass the schema and the rules."""
-    value = compose.around(plan, planned, end.manifest, end.run)
+    value = compose.around(plan, planned, end.manifest, gate, end.run)
     data = canonical.encode(value)
-    findings = check_document(documents.from_bytes(data, "pre-check"))
+    findings = errors_of(check_document(documents.from_bytes(data, "pre-check")))
     first = findings[0].line() if findings else "the record passes the schema and the rules"
     return Assertion("precheck.schema", not findings, first)
 

@@ -25,8 +25,8 @@ class Reporter(Protocol):
     def begin(self, tasks: int) -> None:
         """``tasks`` tasks are to be made in all the runs that follow."""
 
-    def started(self, planned: PlannedRun, name: str) -> None:
-        """A run begins; ``name`` says which of how many."""
+    def started(self, planned: PlannedRun, name: str, pid: int) -> None:
+        """A run has its process; ``name`` says which of how many it is."""
 
     def advanced(self, progress: Json) -> None:
         """The counts of the run that is in progress."""
@@ -61,9 +61,9 @@ class Lines:
     def begin(self, tasks: int) -> None:
         self._tasks, self._done, self._clock = tasks, 0, time.monotonic()
 
-    def started(self, planned: PlannedRun, name: str) -> None:
+    def started(self, planned: PlannedRun, name: str, pid: int) -> None:
         self._name, self._planned = name, planned.configuration.tasks
-        self.say(f"{name}: started, {describe(planned)}")
+        self.say(f"{name}: started as process {pid}, {describe(planned)}")
 
     def advanced(self, progress: Json) -> None:
         """Nothing: a line a second would bury what matters in a log."""
@@ -110,7 +110,7 @@ class Bar:
         self._before = 0
         self._progress.start()
 
-    def started(self, planned: PlannedRun, name: str) -> None:
+    def started(self, planned: PlannedRun, name: str, pid: int) -> None:
         self._name, self._planned = name, planned.configuration.tasks
         if self._bar is not None:
             self._progress.update(self._bar, description=f"{name}, {describe(planned)}")

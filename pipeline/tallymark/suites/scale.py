@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from tallymark.suites.model import Configuration, Preset, SuiteDefinition
+from tallymark.suites.model import Preset, SuiteDefinition, fixture
 
 SCALE = SuiteDefinition(
     name="scale",
     title="Throughput and queueing by registered roles",
-    base=Configuration(suite="scale", benchmark_version="1"),
+    base=fixture("scale"),
     axes=MappingProxyType({"agents": (100, 1000)}),
     presets=MappingProxyType(
         {

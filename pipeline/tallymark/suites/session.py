@@ -3,7 +3,7 @@
 The journal ``<label>.journal`` lies beside the document it will become. Its lines:
 
     header      the execution, the warm-ups and the plan
-    gate        the manifest and the assertions that passed, before anything is measured
+    gate        the manifest and the assertions that passed; the execution starts here
     started     a run begins: whatever happens now, its name is known
     progress    the last counts of a long run, now and then
     finished    the whole record of a run
@@ -137,7 +137,8 @@ def _after(session: Session, entry: dict[str, Any]) -> Session:
     """The state after one more line."""
     match entry["kind"]:
         case "gate":
-            return replace(session, manifest=entry["manifest"], gate=entry["gate"])
+            execution = {**session.execution, "started_at": entry["started_at"]}
+            return replace(session, execution=execution, manifest=entry["manifest"], gate=entry["gate"])
         case "started":
             return replace(session, open_attempt=_attempt(session.plan, entry))
         case "progress" if session.open_attempt is not None:

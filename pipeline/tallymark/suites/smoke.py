@@ -6,16 +6,19 @@ A few small runs with the options pulled to their ends go through the same child
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tallymark.suites import statements
-from tallymark.suites.assertion import Assertion
+from tallymark.suites.assertion import Assertion, require_all
 from tallymark.suites.child import Finished, Refused, describe
 from tallymark.suites.launch import run_once
-from tallymark.suites.model import Configuration, PlannedRun, Scalar
-from tallymark.suites.stamp import new_id
+from tallymark.suites.model import Json, PlannedRun, Scalar, fixture
+from tallymark.suites.progress import Reporter
+from tallymark.suites.stamp import new_id, utc_now
 from tallymark.suites.statements import Sample
 from tallymark.suites.stop import Stop
 
-BASE = Configuration(suite="smoke", benchmark_version="1", context_bytes=1 << 20, sampler_interval_ms=1)
+BASE = fixture("smoke", tasks=1000, context_bytes=1 << 20, sampler_interval_ms=1)
 
 # name → what differs from the base. Together: one and many workers, one and many roles, no and many probes,
 # a history of nothing, of few and of few bytes, a queue that must reject, more tasks than the window.
@@ -49,8 +52,34 @@ REFUSED: dict[str, dict[str, Scalar]] = {
 }
 
 
-def gate(stop: Stop) -> tuple[Assertion, ...]:
-    """Make all smoke runs and judge them. StoppedError: the user stopped it."""
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A smoke gate that passed: when it began, and each statement with what was seen."""
+
+    started_at: str
+    assertions: tuple[Assertion, ...]
+
+    def to_json(self) -> Json:
+        """The ``gate`` of a document, before its pre-check is known."""
+        return {
+            "suite": "smoke",
+            "passed": True,
+            "started_at": self.started_at,
+            "assertions": [assertion.to_json() for assertion in self.assertions],
+            "precheck": [],
+        }
+
+
+def prove(stop: Stop, reporter: Reporter) -> Proof:
+    """Run the gate. FindingsError: a statement does not hold. StoppedError: the user stopped it."""
+    started_at = utc_now()
+    assertions = judged(stop)
+    require_all(assertions, reporter)
+    return Proof(started_at, assertions)
+
+
+def judged(stop: Stop) -> tuple[Assertion, ...]:
+    """Make all smoke runs and judge them, whatever comes out. StoppedError: the user stopped it."""
     samples, silent = _samples(stop)
     refusals = tuple(_refusal(name, values, stop) for name, values in REFUSED.items())
     ran = Assertion(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,3 +16,13 @@ class Written:
     path: Path
     unexpected: tuple[str, ...]
     findings: tuple[Finding, ...]
+
+    @property
+    def refused(self) -> bool:
+        """Whether ``check`` refuses the document; a warning alone does not."""
+        return bool(errors_of(self.findings))
+
+
+def errors_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings that are no mere warnings."""
+    return tuple(finding for finding in findings if finding.severity == "error")

@@ -1,0 +1,67 @@
+"""What is shown while a suite runs: plain lines in a log, a bar on a terminal."""
+
+from __future__ import annotations
+
+import io
+
+from support.evidence import died, small_execution
+from support.suites import plan_of
+
+from tallymark.suites.progress import Bar, Lines, reporter, result
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_log_gets_lines_and_a_terminal_gets_a_bar() -> None:
+    assert isinstance(reporter(io.StringIO()), Lines)
+    assert isinstance(reporter(Terminal()), Bar)
+
+
+def test_lines_say_which_run_how_it_ended_and_how_long_the_rest_takes() -> None:
+    document = small_execution(agents=(100, 1000))
+    document["runs"][0].update(elapsed_ms=12.5, tasks_per_second=800.4)
+    plan, stream = plan_of(document), io.StringIO()
+    lines = Lines(stream)
+    lines.begin(20)
+    lines.started(plan.runs[0], "run 1/2", 42)
+    lines.advanced({"tasks_completed": 5})
+    lines.finished(document["runs"][0])
+    lines.started(plan.runs[1], "run 2/2", 43)
+    lines.finished(document["runs"][1])
+    lines.close()
+    said = stream.getvalue().splitlines()
+    agents = plan.runs[0].configuration.agents
+    assert said[0] == f"run 1/2: started as process 42, agents={agents} tasks=10 workers=8, repetition 1"
+    # 12.5 is half, rounded up
+    assert said[1].startswith("run 1/2: completed in 13 ms, 800 tasks/s; about ")
+    assert said[1].endswith(" s left")
+    assert len(said) == 4
+    assert "left" not in said[3]
+
+
+def test_a_run_that_did_not_complete_says_its_phase_and_cause() -> None:
+    run = died(small_execution()["runs"][0], "timed_out")
+    assert result(run) == "timed_out in phase drain: the child was killed by signal 9"
+
+
+def test_the_bar_advances_with_the_counts_of_the_run() -> None:
+    document = small_execution(agents=(100, 1000))
+    plan, stream = plan_of(document), Terminal()
+    bar = Bar(stream)
+    bar.say("gate passed")
+    bar.begin(20)
+    bar.started(plan.runs[0], "run 1/2", 42)
+    bar.advanced({"tasks_completed": 5})
+    shown = bar._progress.tasks[0]
+    assert (shown.completed, shown.total) == (5, 20)
+    bar.advanced({"tasks_completed": 500})
+    bar.advanced({"phase": "setup"})
+    bar.finished(document["runs"][0])
+    assert bar._progress.tasks[0].completed == 10
+    assert "run 1/2, agents=" in bar._progress.tasks[0].description
+    bar.close()
+    assert "gate passed" in stream.getvalue()
+    assert "run 1/2: completed in" in stream.getvalue()

@@ -1,0 +1,93 @@
+"""Each statement of the smoke gate fails on a record that contradicts it, and only then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.evidence import configuration_of, small_execution
+
+from tallymark.suites.model import Configuration
+from tallymark.suites.statements import STATEMENTS, Sample, judge, rejected, repeated
+
+
+def sample(**changes: Any) -> Sample:
+    """A run of ten tasks that is consistent in every number, with ``changes`` (``a.b``: inside ``a``)."""
+    run = small_execution()["runs"][0]
+    configuration = Configuration.from_json(configuration_of(run))
+    for path, value in changes.items():
+        *outer, name = path.split("__")
+        place = run
+        for key in outer:
+            place = place[key]
+        place[name] = value
+    return Sample("changed", configuration, run)
+
+
+def failed(*samples: Sample) -> dict[str, str]:
+    return {assertion.id: assertion.detail for assertion in judge(samples) if not assertion.passed}
+
+
+def test_a_consistent_record_passes_every_statement() -> None:
+    assert failed(sample()) == {}
+    assert [assertion.id for assertion in judge([sample()])] == [f"smoke.{name}" for name in STATEMENTS]
+
+
+@pytest.mark.parametrize(
+    ("changes", "statement", "detail"),
+    [
+        ({"outcome": "failed"}, "completed", "changed: outcome = failed, expected completed"),
+        ({"recorded_by": "parent"}, "completed", "changed: recorded_by = parent, expected runtime"),
+        ({"workers": 4}, "configured", "changed: workers = 4, expected 8"),
+        ({"queue_at_end": 3}, "drained", "changed: queue_at_end = 3, expected 0"),
+        ({"active_at_end": 1}, "drained", "changed: active_at_end = 1, expected 0"),
+        ({"tasks_submitted": 9}, "conserved", "changed: tasks_submitted = 9 of 10"),
+        ({"tasks_admitted": 9}, "conserved", "changed: submitted 10, admitted 9, rejected 0"),
+        ({"tasks_failed": 1}, "conserved", "changed: admitted 10, ended [10, 1, 0, 0]"),
+        (
+            {"checks__probe_checksum": "0" * 16},
+            "checksums",
+            "changed: checks.probe_checksum = 0000000000000000",
+        ),
+        ({"checks__context_checksum_expected": None}, "checksums", "changed: a checksum is missing"),
+        ({"checks__tasks_seen_twice": 1}, "seen_once", "changed: checks.tasks_seen_twice = 1, expected 0"),
+        ({"checks__tasks_seen_never": 1}, "seen_once", "changed: checks.tasks_seen_never = 1, expected 0"),
+        ({"checks__tasks_seen_once": 9}, "seen_once", "changed: checks.tasks_seen_once = 9, expected 10"),
+        ({"role_lookups": 9}, "worked", "changed: role_lookups = 9, expected 10"),
+        ({"checks__lookups_failed": 1}, "worked", "changed: checks.lookups_failed = 1, expected 0"),
+        ({"prompt_bytes": 1}, "worked", "changed: prompt_bytes = 1, expected 3000"),
+        ({"probes_done": 639}, "worked", "changed: probes_done = 639, expected 640"),
+        ({"output_bytes_written": 0}, "worked", "changed: output_bytes_written = 0, expected 2560"),
+        (
+            {"histograms__execution__count": 9},
+            "timed",
+            "changed: histograms.execution.count = 9, expected 10",
+        ),
+        ({"retained_tasks": 65}, "history", "changed: retained 65 tasks and 5120 bytes"),
+        ({"retained_bytes": 65537}, "history", "changed: retained 10 tasks and 65537 bytes"),
+        ({"retained_tasks": 0}, "history", "changed: nothing was retained"),
+        ({"retained_tasks": None}, "history", "changed: retained -1 tasks and 5120 bytes"),
+        ({"queue_at_end": False}, "drained", "changed: queue_at_end = False, expected 0"),
+    ],
+)
+def test_a_contradiction_fails_its_own_statement_alone(
+    changes: dict[str, Any], statement: str, detail: str
+) -> None:
+    found = failed(sample(), sample(**changes))
+    assert list(found) == [f"smoke.{statement}"]
+    assert found[f"smoke.{statement}"].startswith(detail)
+
+
+def test_nothing_is_proved_by_no_run() -> None:
+    assert len(failed()) == len(STATEMENTS)
+
+
+@pytest.mark.parametrize(("count", "passed"), [(0, False), (3, True), (10, False), (None, False)])
+def test_a_queue_that_must_reject_rejects_some_and_not_all(count: int | None, passed: bool) -> None:
+    assert rejected(sample(tasks_rejected=count)).passed is passed
+
+
+def test_equal_runs_must_read_the_same() -> None:
+    assert repeated(sample(), sample()).passed
+    assert not repeated(sample(), sample(checks__probe_checksum="0" * 16)).passed
+    assert not repeated(sample(checks__probe_checksum=None), sample(checks__probe_checksum=None)).passed
