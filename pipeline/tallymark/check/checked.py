@@ -37,7 +37,7 @@ class CheckedExecution:
 
 
 def checked_execution(document: Document) -> CheckedExecution:
-    """Check an execution and give its runs. FindingsError: it is none, or it has findings (says the first)."""
+    """Check an execution and give its runs. FindingsError: it is none, or has findings (says the first)."""
     if document.kind not in EXECUTIONS:
         raise FindingsError(
             f"{document.path}::$.schema",

@@ -147,7 +147,8 @@ def null_reason(subject: Subject) -> Iterator[Problem]:
     compound = {key: value for part in ("build", "machine") for key, value in manifest.get(part, {}).items()}
     yield from _null_reasons("$.manifest", {**manifest, **compound}, manifest["unavailable"])
     for run in subject.all_runs if subject.document.kind == RUNTIME else ():
-        scalars = {key: run.value[key] for key in ("load_average_before",) if key in run.value}
+        # cause is null exactly in completed runs; the schema holds that
+        scalars = {key: value for key, value in run.value.items() if key not in ("cause", "unavailable")}
         yield from _null_reasons(run.pointer, scalars, run.value.get("unavailable", {}))
         if "memory" in run.value:
             memory = run.value["memory"]

@@ -69,6 +69,6 @@ def timeline_peaks(run: Run) -> Iterator[Problem]:
     )
     for column, key, slack in peaks:
         for number, row in enumerate(timeline["rows"]):
-            if key in run.value and row[column] > run.value[key] + slack:
+            if key in run.value and (row[column] or 0) > run.value[key] + slack:
                 pointer = run.at("timeline", "rows", number, column)
                 yield Problem(pointer, f"{row[column]} is above {key} = {run.value[key]}", _RERUN)

@@ -46,7 +46,7 @@ def throughput(run: Run) -> Iterator[Problem]:
     """tasks_per_second = tasks_completed / (elapsed_ms / 1000), within the precision of elapsed_ms."""
     value = run.value
     elapsed = value.get("elapsed_ms", 0)
-    if "tasks_per_second" not in value or not elapsed:
+    if value.get("tasks_per_second") is None or not elapsed:
         return
     right = value["tasks_completed"] / elapsed * 1000
     tolerance = _ELAPSED_STEP_MS / elapsed + 1e-9
@@ -67,7 +67,11 @@ def throughput(run: Run) -> Iterator[Problem]:
 def percentile_order(run: Run) -> Iterator[Problem]:
     """Within each of the four latencies."""
     for prefix in LATENCIES:
-        keys = [f"{prefix}_{name}_ms" for name, _, _ in _QUANTILES if f"{prefix}_{name}_ms" in run.value]
+        keys = [
+            f"{prefix}_{name}_ms"
+            for name, _, _ in _QUANTILES
+            if run.value.get(f"{prefix}_{name}_ms") is not None
+        ]
         for low, high in pairwise(keys):
             if run.value[low] > run.value[high]:
                 yield run.found(low, f"{run.value[low]!r} is above {high} = {run.value[high]!r}", _RERUN)
@@ -123,7 +127,9 @@ def histogram_percentiles(run: Run) -> Iterator[Problem]:
         for name, a, b in _QUANTILES:
             key = f"{prefix}_{name}_ms"
             right = histogram.percentile_ns(a, b) / 1e6
-            if key in run.value and not math.isclose(run.value[key], right, rel_tol=_DOUBLE, abs_tol=0):
+            if run.value.get(key) is not None and not math.isclose(
+                run.value[key], right, rel_tol=_DOUBLE, abs_tol=0
+            ):
                 yield run.found(key, f"{run.value[key]!r}, but its histogram gives {right!r}", _RERUN)
 
 
