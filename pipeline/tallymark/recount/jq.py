@@ -1,0 +1,133 @@
+"""One ``jq`` command that gives the exact value of a cell: a check without any code of ours.
+
+jq computes in IEEE doubles, as the recount does, in the same order of operations. One thing differs: jq adds
+floats from left to right where the recount uses ``math.fsum``, so a total of floats may differ in its last
+digits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tallymark.recount.published import Report
+from tallymark.recount.reference import Unresolved
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MEDIAN = "sort | (length / 2 | floor) as $m | if length % 2 == 1 then .[$m] else (.[$m - 1] + .[$m]) / 2 end"
+_SIMPLE = {
+    "run_count": "length",
+    "median_of_runs": _MEDIAN,
+    "max_of_runs": "max",
+    "min_of_runs": "min",
+    "total": "add",
+    "only_value": "unique | .[0]",
+}
+# Bucket i of layout log-linear/7 ends at i below 128, else at low + 2^s - 1 with s = floor(i / 128) - 1.
+_PERCENTILE = (
+    "(map(.count) | add) as $n | ([1, (({a} * $n + {rest}) / {b} | floor)] | max) as $k"
+    " | (map(.max_ns | numbers) | max) as $max"
+    " | [.[].buckets[]] | group_by(.[0]) | map([.[0][0], (map(.[1]) | add)])"
+    " | reduce .[] as $b ({{seen: 0, at: null}};"
+    " if .at == null and .seen + $b[1] >= $k then .at = $b[0] else . end | .seen += $b[1])"
+    " | .at | (if . < 128 then . else ((. / 128 | floor) - 1) as $s"
+    " | (. % 128 + 128) * pow(2; $s) + pow(2; $s) - 1 end) | [., $max] | min"
+)
+
+
+def of_cell(report: Report, row: str, column: str) -> str:
+    """The command for one cell of a published report, to be run in the root of the site.
+
+    Unresolved: there is no such cell, or the cell is absent and has no value to compute.
+    """
+    cells = report.row(row)["cells"]
+    if column not in cells:
+        raise Unresolved(f"report {report.name} has no column {column!r}")
+    if "exact" not in cells[column]:
+        raise Unresolved(f"the cell {row}:{column} is absent: {cells[column]['text']}")
+    digests = {run.sha256 for run in report.sources(row, column)}
+    files = [document.path for document in report.data if document.sha256 in digests]
+    excluded = [
+        (document.path, entry["pointer"])
+        for entry in report.spec.get("exclude") or []
+        for document in report.data
+        if document.sha256 == entry["sha256"] and document.path in files
+    ]
+    return line(report.spec, report.columns[column], report.row(row)["key"], files, excluded)
+
+
+def line(
+    spec: Mapping[str, Any],
+    column: Mapping[str, Any],
+    key: Mapping[str, Any],
+    files: Sequence[str],
+    excluded: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The command for one cell.
+
+    ``spec`` and ``column`` as in the resolved spec, ``key`` the row's values, ``files`` the documents that
+    hold its runs, ``excluded`` (file, ``$.runs[i]``) of the runs that the spec leaves out.
+    """
+    conditions = _conditions(spec, column, key)
+    for file, pointer in excluded:
+        index = pointer.removeprefix("$.runs[").removesuffix("]")
+        conditions.append(f"(input_filename == {_literal(file)} and $i == {index} | not)")
+    runs = "inputs | . as $file | .runs | to_entries[] | .key as $i | .value"
+    if not excluded:
+        runs = (
+            "inputs | . as $file | .runs[]" if any("$file" in one for one in conditions) else "inputs.runs[]"
+        )
+    selected = f"{runs} | select({' and '.join(conditions)})" if conditions else runs
+    numerator, denominator = column["factor"]
+    scale = (f" | . * {numerator}" if numerator != 1 else "") + (
+        f" | . / {denominator}" if denominator != 1 else ""
+    )
+    return shlex.join(["jq", "-n", f"[{selected}{_taken(column)}] | {_rule(column)}{scale}", *files])
+
+
+def _conditions(spec: Mapping[str, Any], column: Mapping[str, Any], key: Mapping[str, Any]) -> list[str]:
+    pointers = {one["name"]: one["pointer"] for one in spec["config_keys"]}
+    states = [] if column.get("include_failed") else ['.outcome == "completed"']
+    return states + [f"{_config(pointers[name])} == {_literal(value)}" for name, value in key.items()]
+
+
+def _config(pointer: str) -> str:
+    """``$.runs[].agents`` is read off the run, ``$.manifest.build`` off its file."""
+    of_run = pointer.removeprefix("$.runs[].")
+    return _path(of_run) if of_run != pointer else f"$file{_path(pointer.removeprefix('$.'))}"
+
+
+def _path(dotted: str) -> str:
+    return "".join(
+        f".{part}" if _PLAIN.fullmatch(part) else f".[{_literal(part)}]" for part in dotted.split(".")
+    )
+
+
+def _literal(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _taken(column: Mapping[str, Any]) -> str:
+    """What of each run goes into the aggregate."""
+    if column["aggregate"] == "run_count":
+        return " | 1"
+    if column.get("over"):
+        return f" | [{_path(column['source'])}, {_path(column['over'])}]"
+    return f" | {_path(column['source'])}"
+
+
+def _rule(column: Mapping[str, Any]) -> str:
+    aggregate = column["aggregate"]
+    if aggregate in _SIMPLE:
+        return _SIMPLE[aggregate]
+    if aggregate == "ratio_of_totals":
+        return "(map(.[0]) | add) / (map(.[1]) | add)"
+    if aggregate == "total_over_median":
+        return f"(map(.[0]) | add) / length / (map(.[1]) | {_MEDIAN})"
+    if aggregate == "pooled_percentile":
+        a, b = (int(part) for part in column["percentile"].split("/"))
+        return _PERCENTILE.format(a=a, b=b, rest=b - 1)
+    raise Unresolved(f"no jq line is known for the aggregate {aggregate!r}")

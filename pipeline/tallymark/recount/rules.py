@@ -1,0 +1,160 @@
+"""The published rules against where rules come from: the schemas of the evidence and the project's TOML.
+
+A spec that was changed together with the table would agree with it; it does not agree with these.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from tallymark import schemas, units
+from tallymark.errors import UsageError
+from tallymark.recount.difference import Difference, mismatch
+from tallymark.recount.published import Json, Report
+from tallymark.recount.shown import value_text
+from tallymark.recount.tokens import numbers
+
+_REBUILD = "Build the site again from the report spec"
+_COLUMN_KEYS = [
+    "name",
+    "title",
+    "aggregate",
+    "source",
+    "over",
+    "percentile",
+    "samples",
+    "unit",
+    "places",
+    "significant",
+    "include_failed",
+    "footnote",
+    "population",
+    "outside",
+]
+_SPEC_KEYS = (
+    "name",
+    "version",
+    "title",
+    "data",
+    "rows",
+    "repetitions",
+    "scope",
+    "charts",
+    "claims",
+    "exclude",
+)
+
+
+def compare_schema(report: Report, file: str) -> Iterator[Difference]:
+    """Configuration keys, units, factors, directions and definitions are those of the evidence schema."""
+    schema = report.spec["evidence_schema"]
+    try:
+        keys = [{"name": key.name, "pointer": key.pointer} for key in schemas.config_keys(schema)]
+        notes = schemas.annotations(schema)
+    except UsageError as error:
+        yield Difference(file, "$.evidence_schema", error.problem, error.do)
+        return
+    if report.spec["config_keys"] != keys:
+        shown, wanted = (
+            ", ".join(one["name"] for one in some) for some in (report.spec["config_keys"], keys)
+        )
+        yield mismatch(file, "$.config_keys", shown, wanted, _REBUILD)
+    for at, column in enumerate(report.spec["columns"]):
+        for key, wanted_value in _column_facts(column, notes).items():
+            if column.get(key) != wanted_value:
+                place = f"$.columns[{at}].{key}"
+                yield mismatch(file, place, value_text(column.get(key)), value_text(wanted_value), _REBUILD)
+        yield from _compare_sentence(file, f"$.columns[{at}].rule", column)
+
+
+def _column_facts(column: Json, notes: Mapping[str, schemas.Annotation]) -> Json:
+    """What the schema fixes for a column: unit of the source, factor, direction, definition."""
+    if not column.get("source"):
+        return {"source_unit": "1", "unit": "1", "factor": [1, 1], "direction": "none", "definition": ""}
+    note = notes.get(f"$.runs[].{column['source']}")
+    source_unit = "ns" if column["aggregate"] == "pooled_percentile" else note.unit if note else None
+    over = notes.get(f"$.runs[].{column['over']}") if column.get("over") else None
+    try:
+        factor = _factor(str(source_unit), over.unit if over else None, column.get("unit", ""))
+    except (units.UnitError, ZeroDivisionError):
+        factor = None
+    definition = schemas.definition(note.definition) if note and note.definition else ""
+    direction = (note.direction or "none") if note and not over else "none"
+    return {"source_unit": source_unit, "factor": factor, "direction": direction, "definition": definition}
+
+
+def _factor(source: str, over: str | None, shown: str) -> list[int]:
+    """Numerator and denominator that turn source (or source / over) into the unit shown, in lowest terms."""
+    if over is None:
+        return list(units.factor(source, shown))
+    above, below = units.unit(source).quantity, units.unit(over).quantity
+    if above == below:
+        found = Fraction(*units.factor(source, over)) * Fraction(*units.factor("ratio", shown))
+    elif below == "count":
+        found = Fraction(*units.factor(source, shown))
+    else:  # a count over a time is a rate
+        found = Fraction(*units.factor("s", over)) * Fraction(*units.factor("1/s", shown))
+    return [found.numerator, found.denominator]
+
+
+def _compare_sentence(file: str, place: str, column: Json) -> Iterator[Difference]:
+    """The rule as a sentence names what the column computes, and no other number."""
+    rule = str(column.get("rule", ""))
+    digits = column["places"] if column.get("significant") is None else column["significant"]
+    rounding = f"{digits} places" if column.get("significant") is None else f"{digits} significant digits"
+    named = [str(column[key]) for key in ("source", "over", "percentile") if column.get(key)]
+    missing = [part for part in (*named, rounding) if part not in rule]
+    known = {number for part in (*named, rounding, column["unit"]) for number in numbers(part)}
+    invented = [number for number in numbers(rule) if number not in known]
+    if missing or invented:
+        problem = f'"{rule}" does not say {", ".join(missing) or "only what the column computes"}'
+        yield Difference(file, place, problem, _REBUILD)
+
+
+def compare_toml(report: Report, file: str, project: Path) -> Iterator[Difference]:
+    """Every rule and sentence of the published spec equals the TOML of the project, when it has one."""
+    path = project / "site" / "reports" / f"{report.name}.toml"
+    if not path.is_file():
+        return
+    try:
+        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        yield Difference(path.relative_to(project).as_posix(), "", f"cannot be read ({error})", "Correct it")
+        return
+    for key in _SPEC_KEYS:
+        yield from _same(file, f"$.{key}", report.spec.get(key), declared.get(key))
+    columns = declared.get("columns", [])
+    if [one.get("name") for one in columns] != list(report.columns):
+        shown, wanted = ", ".join(report.columns), ", ".join(str(one.get("name")) for one in columns)
+        yield mismatch(file, "$.columns", shown, wanted, _REBUILD)
+        return
+    for at, (column, said) in enumerate(zip(report.spec["columns"], columns, strict=True)):
+        for key in _COLUMN_KEYS:
+            default = _default(key, column, said)
+            yield from _same(file, f"$.columns[{at}].{key}", column.get(key), said.get(key, default))
+
+
+def _default(key: str, column: Json, said: Json) -> Any:
+    """What a column means by leaving a key out."""
+    counts = said.get("aggregate") == "run_count" and "significant" not in said
+    defaults = {
+        "title": said.get("name"),
+        "include_failed": False,
+        "places": 0 if counts else None,
+        "unit": column.get("unit") if _unit_follows(column) else None,
+    }
+    return defaults.get(key)
+
+
+def _unit_follows(column: Json) -> bool:
+    """Without a declared unit the shown one is the source's own, or that of the quotient."""
+    return column.get("over") is not None or column.get("unit") == column.get("source_unit")
+
+
+def _same(file: str, place: str, shown: Any, declared: Any) -> Iterator[Difference]:
+    if shown != declared:
+        yield mismatch(file, place, value_text(shown), value_text(declared), _REBUILD)

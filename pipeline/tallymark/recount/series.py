@@ -1,0 +1,140 @@
+"""The points of a chart's series, recounted from the raw files.
+
+``series:cells/REPORT/COLUMN``, ``series:runs/REPORT/COLUMN``, ``series:percentiles/REPORT/ROWID/STAGE`` and
+``series:timeline/SHA256/POINTER/COLUMN``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tallymark.recount import recount as script
+from tallymark.recount.pointers import value_at
+from tallymark.recount.published import Published, Report
+from tallymark.recount.reference import Unresolved
+
+Number = int | float
+QUANTILES = (
+    (1, 2),
+    (3, 4),
+    (9, 10),
+    (95, 100),
+    (99, 100),
+    (999, 1000),
+    (9999, 10_000),
+    (99_999, 100_000),
+)
+_ONE_VALUE_A_RUN = frozenset(["median_of_runs", "max_of_runs", "min_of_runs", "only_value"])
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points in order; ``x`` are row ids or numbers. ``categories``: all row ids when x are row ids."""
+
+    x: tuple[Number | str, ...]
+    y: tuple[Number, ...]
+    categories: tuple[str, ...] = ()
+
+
+def recompute(published: Published, rest: str) -> Series:
+    """The series that the reference ``series:REST`` names. Unresolved: there is no such series."""
+    kind, _, place = rest.partition("/")
+    owner, _, what = place.partition("/")
+    if kind == "timeline":
+        return _timeline(published, owner, what)
+    if kind == "cells":
+        return _cells(published.report(owner), what)
+    if kind == "runs":
+        return _runs(published.report(owner), what)
+    if kind == "percentiles":
+        row, _, stage = what.rpartition("/")
+        return _percentiles(published.report(owner), row, stage)
+    raise Unresolved(f"no series is called {rest!r}")
+
+
+def row_of(published: Published, rest: str) -> str | None:
+    """The row that a series is about; None for a series over all rows. Unresolved: there is no such row."""
+    kind, _, place = rest.partition("/")
+    owner, _, what = place.partition("/")
+    row = what.rpartition("/")[0]
+    if kind == "percentiles":
+        published.report(owner).row(row)
+        return row
+    if kind == "timeline":
+        for report in published.reports.values():
+            if (owner, row) in report.runs:
+                return report.runs[owner, row].row
+        raise Unresolved(f"no report has the run {row} of {owner[:12]}…")
+    return None
+
+
+def pooled(report: Report, row: str, stage: str) -> dict[str, Any]:
+    """The added histograms of a stage over the published runs of a row. Unresolved: no run has one."""
+    report.row(row)
+    histograms = [
+        run.value["histograms"][stage]
+        for run in report.runs_of(row)
+        if run.state == "published" and stage in run.value.get("histograms", {})
+    ]
+    if not histograms:
+        raise Unresolved(f"no run of row {row!r} has a histogram of {stage!r}")
+    return script.merge(histograms, f"{report.name}/{row}")
+
+
+def _column(report: Report, name: str) -> dict[str, Any]:
+    if name not in report.columns:
+        raise Unresolved(f"report {report.name} has no column {name!r}")
+    column: dict[str, Any] = report.columns[name]
+    return column
+
+
+def _cells(report: Report, column: str) -> Series:
+    _column(report, column)
+    present = [
+        (row, found["cells"][column]["exact"])
+        for row, found in report.rows.items()
+        if "exact" in found["cells"][column]
+    ]
+    return Series(tuple(row for row, _ in present), tuple(exact for _, exact in present), tuple(report.rows))
+
+
+def _runs(report: Report, name: str) -> Series:
+    column = _column(report, name)
+    if column["aggregate"] not in _ONE_VALUE_A_RUN:
+        raise Unresolved(f"column {name!r} has no single value for each run")
+    points = [
+        (row, script.scaled(script.pointer(run.value, "$." + column["source"]), *column["factor"]))
+        for row in report.rows
+        for run in report.sources(row, name)
+    ]
+    return Series(tuple(row for row, _ in points), tuple(value for _, value in points), tuple(report.rows))
+
+
+def _percentiles(report: Report, row: str, stage: str) -> Series:
+    merged = pooled(report, row, stage)
+    if not merged["count"]:
+        raise Unresolved(f"row {row!r} has no sample of {stage!r}")
+    points: list[tuple[Number, int]] = [
+        (a / b, script.percentile(merged, a, b)) for a, b in QUANTILES if merged["count"] * (b - a) >= 10 * b
+    ]
+    points.append((1, merged["max_ns"]))
+    return Series(
+        tuple(x for x, _ in points), tuple(script.scaled(value, 1, 1_000_000) for _, value in points)
+    )
+
+
+def _timeline(published: Published, digest: str, what: str) -> Series:
+    pointer, _, column = what.rpartition("/")
+    if digest not in published.raw:
+        raise Unresolved(f"no published raw file of a report has the SHA-256 {digest[:12]}…", f"raw {digest}")
+    timeline = value_at(published.raw[digest].value, pointer + ".timeline")
+    columns = timeline["columns"]
+    if column not in columns:
+        raise Unresolved(f"the timeline of {pointer} has no column {column!r}")
+    at, time = columns.index(column), columns.index("t_ms")
+    below = 1_048_576 if column == "rss_bytes" else 1
+    return Series(
+        tuple(row[time] for row in timeline["rows"]),
+        tuple(script.scaled(row[at], 1, below) for row in timeline["rows"]),
+    )

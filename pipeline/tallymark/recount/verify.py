@@ -1,0 +1,156 @@
+"""The whole recount of a site or a bundle: every comparison once, and the line that sums it up."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tallymark import __version__
+from tallymark.errors import NothingCheckedError
+from tallymark.evidence.personal import KnownNames, known_here
+from tallymark.recount import (
+    artefacts,
+    charts,
+    digests,
+    evidence,
+    files,
+    freeze,
+    leaks,
+    pages,
+    published,
+    rules,
+    status,
+)
+from tallymark.recount.difference import Difference
+from tallymark.recount.published import Published
+from tallymark.recount.status import SCRIPT
+
+__all__ = ["Outcome", "verify"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was compared and what did not agree.
+
+    ``cells``: table cells of the pages with a recounted number (of a bundle: cells of its table).
+    ``prose``: other recounted numbers of the pages. ``illustrations``: numbers that only illustrate.
+    """
+
+    cells: int
+    prose: int
+    illustrations: int
+    chart_values: int
+    files: int
+    reports: int
+    differences: tuple[Difference, ...]
+
+    def summary(self) -> str:
+        """``N cells, N prose numbers, N differences``."""
+        return f"{self.cells} cells, {self.prose} prose numbers, {len(self.differences)} differences"
+
+    def to_json(self) -> dict[str, Any]:
+        """The outcome as ``recount --format json`` prints it."""
+        return {
+            "cells": self.cells,
+            "prose_numbers": self.prose,
+            "illustrations": self.illustrations,
+            "chart_values": self.chart_values,
+            "files": self.files,
+            "reports": self.reports,
+            "differences": [difference.to_json() for difference in self.differences],
+        }
+
+
+def verify(
+    site: Path,
+    project: Path | None = None,
+    *,
+    expect: Iterable[str] = (),
+    known: KnownNames | None = None,
+) -> Outcome:
+    """Recount a published site, or the bundle of one report. Nothing is written.
+
+    ``project``: also compare with its raw files, report specs and frozen reports. ``expect``: digests cited
+    elsewhere. ``known``: names that must not be published, by default those of this machine and its user.
+
+    UsageError: no such site. UnreadableError: not a zip. NothingCheckedError: it publishes no report.
+    """
+    if site.is_file():
+        return _verify_bundle(site, project, tuple(expect), known or known_here())
+    there = files.from_folder(site)
+    found = published.read_site(there)
+    _require_reports(found, site)
+    tally = pages.compare_pages(found)
+    values, chart_differences = charts.compare_charts(found)
+    differences = [
+        *there.odd,
+        *digests.compare_sums(there),
+        *_common(found, project, tuple(expect), whole=True),
+    ]
+    differences += [*tally.differences, *chart_differences, *status.compare(found)]
+    for name, report in found.reports.items():
+        differences += artefacts.compare_report(found, report, f"reports/{name}.json")
+        differences += artefacts.compare_csv(found, report, f"reports/{name}.csv")
+        differences += _rules(found, name, f"reports/{name}.spec.json", project)
+    differences += leaks.find_leaks(there, known or known_here())
+    return Outcome(
+        cells=tally.cells,
+        prose=tally.prose,
+        illustrations=tally.illustrations,
+        chart_values=values + tally.chart_points,
+        files=len(there.names),
+        reports=len(found.reports),
+        differences=tuple(dict.fromkeys(differences)),
+    )
+
+
+def _verify_bundle(path: Path, project: Path | None, expect: tuple[str, ...], known: KnownNames) -> Outcome:
+    there = files.from_bundle(path)
+    found = published.read_bundle(there)
+    _require_reports(found, path)
+    differences = [*there.odd, *digests.compare_sums(there), *_common(found, project, expect, whole=False)]
+    cells = 0
+    for name, report in found.reports.items():
+        differences += artefacts.compare_report(found, report, "report.json")
+        differences += _rules(found, name, "spec.json", project)
+        cells += sum(len(row["cells"]) for row in report.table["rows"])
+    differences += leaks.find_leaks(there, known)
+    return Outcome(cells, 0, 0, 0, len(there.names), len(found.reports), tuple(dict.fromkeys(differences)))
+
+
+def _require_reports(found: Published, site: Path) -> None:
+    if not found.reports and not found.broken:
+        raise NothingCheckedError(
+            str(site), "publishes no report", "build the site first: tallymark site build"
+        )
+
+
+def _common(
+    found: Published, project: Path | None, expect: tuple[str, ...], *, whole: bool
+) -> list[Difference]:
+    differences = [*found.problems, *_script(found), *digests.compare_expected(found, expect)]
+    if project is not None:
+        differences += evidence.compare_project(found, project)
+        differences += freeze.compare_frozen(found, project, whole=whole)
+    return differences
+
+
+def _script(found: Published) -> Iterator[Difference]:
+    """The published recount.py is the one of the version that made the reports, when that is this one."""
+    made_by = {report.value["generated"]["tool_version"] for report in found.reports.values()}
+    packaged = (importlib.resources.files("tallymark") / "recount" / SCRIPT).read_bytes()
+    if SCRIPT not in found.files:
+        yield Difference(SCRIPT, "", "is missing", "Build the site again")
+    elif __version__ in made_by and found.files.read(SCRIPT) != packaged:
+        yield Difference(SCRIPT, "", f"is not the script of tallymark {__version__}", "Build the site again")
+
+
+def _rules(found: Published, name: str, file: str, project: Path | None) -> list[Difference]:
+    report = found.reports[name]
+    differences = list(rules.compare_schema(report, file))
+    if project is not None:
+        differences += rules.compare_toml(report, file, project)
+    return differences
