@@ -47,13 +47,14 @@ void rt_sampler_take(rt_sampler *self) {
     uint64_t before_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
     rt_memory_usage memory = {0};
     rt_sample sample = {0};
+    const uint64_t now_ns = rt_clock_monotonic_ns(), process_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (!self->started) {
         self->started = true;
-        self->start_ns = rt_clock_monotonic_ns();
-        self->start_cpu_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+        self->start_ns = now_ns;
+        self->start_cpu_ns = process_ns;
     }
-    sample.t_ns = rt_clock_monotonic_ns() - self->start_ns;
-    sample.cpu_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - self->start_cpu_ns;
+    sample.t_ns = now_ns - self->start_ns;
+    sample.cpu_ns = process_ns - self->start_cpu_ns;
     self->source(self->context, &sample);
     if (rt_memory_read("", &memory) != RT_OK) {
         self->misses++;

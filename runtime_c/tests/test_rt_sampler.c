@@ -35,6 +35,8 @@ static void samples_of_a_run_begin_and_end_with_it(void) {
     const uint64_t taken = atomic_load(&looks);
     CHECK_UINT(taken, rt_sampler_count(sampler));
     CHECK_UINT(0, rt_sampler_misses(sampler));
+    CHECK_UINT(0, rt_sampler_row(sampler, 0)->t_ns);
+    CHECK_UINT(0, rt_sampler_row(sampler, 0)->cpu_ns);
     for (size_t i = 0; i < rt_sampler_count(sampler); i++) {
         const rt_sample *row = rt_sampler_row(sampler, i);
         CHECK_UINT(i, row->queue);

@@ -1,0 +1,186 @@
+/* The public face: what is refused and how it is said, what a record holds, how a run is stopped. */
+#include "runtime.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+
+#include "rt_options.h"
+
+#include "check.h"
+
+static rt_run_options small(void) {
+    rt_run_options options;
+    rt_run_options_init(&options);
+    options.tasks = 1000;
+    options.context_bytes = 65536;
+    return options;
+}
+
+static bool holds(const char *text, const char *part) {
+    return text != NULL && strstr(text, part) != NULL;
+}
+
+static void check_refused(const rt_run_options *options, const char *expected) {
+    char message[RT_RUN_MESSAGE_BYTES] = "";
+    rt_run *run;
+    CHECK_TEXT("invalid", rt_run_status_name(rt_run_create(options, &run, message, sizeof message)));
+    CHECK(run == NULL);
+    CHECK_TEXT(expected, message);
+}
+
+static void options_out_of_range_are_named_with_their_range(void) {
+    static const struct {
+        size_t offset;
+        uint64_t value;
+        const char *expected;
+    } wrong[] = {
+        {offsetof(rt_run_options, tasks), 0, "tasks is 0: use 1 to 1099511627776"},
+        {offsetof(rt_run_options, agents), 0, "agents is 0: use 1 to 1000000"},
+        {offsetof(rt_run_options, agents), 1000001, "agents is 1000001: use 1 to 1000000"},
+        {offsetof(rt_run_options, workers), 0, "workers is 0: use 1 to 1024"},
+        {offsetof(rt_run_options, workers), 1025, "workers is 1025: use 1 to 1024"},
+        {offsetof(rt_run_options, workers), (UINT64_C(1) << 32) + 8, "workers is 4294967304: use 1 to 1024"},
+        {offsetof(rt_run_options, context_bytes), 0, "context_bytes is 0: use 1 to 1099511627776"},
+        {offsetof(rt_run_options, window), 0, "window (of closed submission) is 0: use 1 to 4294967295"},
+        {offsetof(rt_run_options, rate_per_s), 5, "rate_per_s (of closed submission) is 5: use 0"},
+        {offsetof(rt_run_options, sampler_interval_ms), 0, "sampler_interval_ms is 0: use 1 to 3600000"},
+        {offsetof(rt_run_options, repetition), 0, "repetition is 0: use 1 to 9007199254740991"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        rt_run_options options = small();
+        memcpy((char *)&options + wrong[i].offset, &wrong[i].value, sizeof wrong[i].value);
+        check_refused(&options, wrong[i].expected);
+    }
+}
+
+static void words_that_mean_nothing_are_refused(void) {
+    rt_run_options options = small();
+    options.submission = "flood";
+    check_refused(&options, "submission is flood: use closed or paced");
+    options = small();
+    options.submission = "paced";
+    check_refused(&options, "window (of paced submission) is 1024: use 0");
+    options.window = 0;
+    check_refused(&options, "rate_per_s (of paced submission) is 0: use 1 to 1000000000");
+    options = small();
+    options.access_pattern = NULL;
+    check_refused(&options, "access_pattern is missing: use uniform");
+    options = small();
+    options.task_stack = "pooled";
+    check_refused(&options, "task_stack is pooled: use inline");
+    options = small();
+    options.benchmark_version = "2";
+    check_refused(&options, "benchmark_version is 2: use 1");
+    options = small();
+    options.suite = "a b";
+    check_refused(&options, "suite is not a name: use 1 to 64 of a-z, 0-9, _ and -");
+    options = small();
+    options.run_id = "0123";
+    check_refused(&options, "run_id is not 16 lower-case hexadecimal digits");
+}
+
+static void a_run_gives_its_record_once(void) {
+    rt_run_options options = small();
+    char message[RT_RUN_MESSAGE_BYTES], run_id[] = "00000000000000ab";
+    rt_run *run;
+    options.run_id = run_id;
+    CHECK_UINT(0, rt_run_create(&options, &run, message, sizeof message));
+    memset(run_id, '#', 16); /* the run has its own copy */
+    CHECK(rt_run_record(run) == NULL && rt_run_outcome(run) == NULL);
+    CHECK(holds(rt_run_manifest(run), "\"source_digest\""));
+    CHECK_UINT(0, rt_run_execute(run, message, sizeof message));
+    CHECK_TEXT("completed", rt_run_outcome(run));
+    CHECK(holds(rt_run_record(run), "\"run_id\":\"00000000000000ab\""));
+    CHECK(holds(rt_run_record(run), "\"tasks_completed\":1000,"));
+    CHECK(holds(rt_run_record(run), "\"cause\":null,"));
+    CHECK(!holds(rt_run_record(run), "\n"));
+    CHECK_TEXT("busy", rt_run_status_name(rt_run_execute(run, message, sizeof message)));
+    CHECK(holds(rt_run_record(run),
+                "\"tasks_completed\":1000,")); /* a refused second call takes nothing away */
+    rt_run_destroy(run);
+}
+
+static void a_run_stopped_before_it_began_keeps_its_record(void) {
+    rt_run_options options = small();
+    char message[RT_RUN_MESSAGE_BYTES];
+    rt_run *run;
+    CHECK_UINT(0, rt_run_create(&options, &run, message, sizeof message));
+    rt_run_interrupt(run, SIGTERM);
+    rt_run_interrupt(run, SIGINT); /* the first one counts */
+    CHECK_UINT(0, rt_run_execute(run, message, sizeof message));
+    CHECK_TEXT("killed", rt_run_outcome(run));
+    CHECK(holds(rt_run_record(run), "\"cause\":\"interrupted by signal 15 (SIGTERM)\""));
+    CHECK(holds(rt_run_record(run), "\"end_to_end_p50_ms\":null,"));
+    CHECK(holds(rt_run_record(run), "\"end_to_end_p50_ms\":\"no task came to an end\""));
+    CHECK(holds(rt_run_record(run), "\"min_ns\":null,\"max_ns\":null,\"buckets\":[]"));
+    rt_run_destroy(run);
+}
+
+static void *interrupt_when_it_runs(void *argument) {
+    rt_run_progress progress;
+    do {
+        rt_run_progress_read(argument, &progress);
+    } while (progress.tasks_completed == 0);
+    rt_run_interrupt(argument, SIGINT);
+    return NULL;
+}
+
+static void a_run_stopped_in_the_middle_conserves_its_tasks(void) {
+    rt_run_options options = small();
+    char message[RT_RUN_MESSAGE_BYTES];
+    rt_run_progress progress;
+    pthread_t thread;
+    rt_run *run;
+    options.tasks = UINT64_C(1) << 24; /* far more than can be done before the interruption */
+    options.submission = "paced";
+    options.window = 0;
+    options.rate_per_s = 1000;
+    CHECK_UINT(0, rt_run_create(&options, &run, message, sizeof message));
+    CHECK_UINT(0, pthread_create(&thread, NULL, interrupt_when_it_runs, run));
+    CHECK_UINT(0, rt_run_execute(run, message, sizeof message));
+    pthread_join(thread, NULL);
+    CHECK_TEXT("killed", rt_run_outcome(run));
+    CHECK(holds(rt_run_record(run), "\"cause\":\"interrupted by signal 2 (SIGINT)\""));
+    rt_run_progress_read(run, &progress);
+    CHECK(progress.tasks_completed > 0 && progress.tasks_completed < options.tasks);
+    CHECK_UINT(progress.tasks_submitted, progress.tasks_admitted + progress.tasks_rejected);
+    CHECK_UINT(progress.tasks_admitted,
+               progress.tasks_completed + progress.tasks_failed + progress.tasks_cancelled);
+    CHECK_UINT(0, progress.queue);
+    CHECK_UINT(0, progress.active);
+    rt_run_destroy(run);
+}
+
+static void a_full_queue_is_an_overload(void) {
+    rt_run_options options = small();
+    char message[RT_RUN_MESSAGE_BYTES];
+    rt_run *run;
+    options.queue_limit = 1;
+    options.max_active = 1;
+    CHECK_UINT(0, rt_run_create(&options, &run, message, sizeof message));
+    CHECK_UINT(0, rt_run_execute(run, message, sizeof message));
+    CHECK_TEXT("overloaded", rt_run_outcome(run));
+    CHECK(holds(rt_run_record(run), " tasks were rejected at the queue limit\""));
+    rt_run_destroy(run);
+}
+
+static void the_build_is_told_without_a_run(void) {
+    char text[4096], tiny[8] = "x";
+    CHECK_UINT(0, rt_run_build(text, sizeof text));
+    CHECK(holds(text, "{\"source_digest\":\"") && holds(text, "\"sanitizer\":\""));
+    CHECK_TEXT("too_small", rt_run_status_name(rt_run_build(tiny, sizeof tiny)));
+    CHECK_TEXT("", tiny);
+}
+
+int main(void) {
+    options_out_of_range_are_named_with_their_range();
+    words_that_mean_nothing_are_refused();
+    a_run_gives_its_record_once();
+    a_run_stopped_before_it_began_keeps_its_record();
+    a_run_stopped_in_the_middle_conserves_its_tasks();
+    a_full_queue_is_an_overload();
+    the_build_is_told_without_a_run();
+    rt_run_destroy(NULL);
+    return check_done();
+}
