@@ -50,9 +50,7 @@ static const struct {
 
 static rt_run *running; /* for the signal handler alone */
 
-static void interrupt(int number) {
-    rt_run_interrupt(running, number);
-}
+static void interrupt(int number) { rt_run_interrupt(running, number); }
 
 static void print_help(const rt_run_options *defaults) {
     printf("usage: bench-runtime [OPTION VALUE]...\n\nRuns once and prints its manifest and record as "

@@ -17,9 +17,7 @@ static const uint32_t round_constants[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-static uint32_t rotate_right(uint32_t word, unsigned bits) {
-    return (word >> bits) | (word << (32 - bits));
-}
+static uint32_t rotate_right(uint32_t word, unsigned bits) { return (word >> bits) | (word << (32 - bits)); }
 
 static uint32_t read_big_endian(const uint8_t *bytes) {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | (uint32_t)bytes[3];

@@ -49,9 +49,7 @@ static void append(rt_json *self, const char *bytes, size_t count) {
     self->text[self->length] = '\0';
 }
 
-static void append_text(rt_json *self, const char *text) {
-    append(self, text, strlen(text));
-}
+static void append_text(rt_json *self, const char *text) { append(self, text, strlen(text)); }
 
 /* Length of the well-formed UTF-8 sequence at `s` (Unicode table 3-7), or 0. The closing NUL is never a valid
  * continuation byte, so the look-ahead stays inside the string. */
@@ -185,25 +183,15 @@ void rt_json_destroy(rt_json *self) {
     free(self);
 }
 
-void rt_json_object_begin(rt_json *self, const char *key) {
-    container_begin(self, key, true);
-}
+void rt_json_object_begin(rt_json *self, const char *key) { container_begin(self, key, true); }
 
-void rt_json_object_end(rt_json *self) {
-    container_end(self, true);
-}
+void rt_json_object_end(rt_json *self) { container_end(self, true); }
 
-void rt_json_array_begin(rt_json *self, const char *key) {
-    container_begin(self, key, false);
-}
+void rt_json_array_begin(rt_json *self, const char *key) { container_begin(self, key, false); }
 
-void rt_json_array_end(rt_json *self) {
-    container_end(self, false);
-}
+void rt_json_array_end(rt_json *self) { container_end(self, false); }
 
-void rt_json_null(rt_json *self, const char *key) {
-    value_text(self, key, "null");
-}
+void rt_json_null(rt_json *self, const char *key) { value_text(self, key, "null"); }
 
 void rt_json_bool(rt_json *self, const char *key, bool value) {
     value_text(self, key, value ? "true" : "false");
@@ -266,9 +254,7 @@ void rt_json_hex64(rt_json *self, const char *key, uint64_t value) {
     value_text(self, key, quoted);
 }
 
-rt_status rt_json_status(const rt_json *self) {
-    return self->status;
-}
+rt_status rt_json_status(const rt_json *self) { return self->status; }
 
 rt_status rt_json_finish(rt_json *self, const char **text) {
     if (self->depth != 0 || !self->root_written) {

@@ -72,10 +72,11 @@ static bool only_of(const char *text, const char *allowed, size_t shortest, size
 static rt_status check_names(const rt_run_options *options, rt_message *why) {
     static const char name_letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
     if (options->suite == NULL || !only_of(options->suite, name_letters, 1, RT_OPTIONS_SUITE_BYTES - 1)) {
-        return rt_fail(why, RT_INVALID, "suite is not a name: use 1 to 64 of a-z, 0-9, _ and -");
+        return rt_fail(why, RT_INVALID, "suite is not a name; choose 1 to 64 of a-z, 0-9, _ and -");
     }
     if (options->run_id != NULL && !only_of(options->run_id, "0123456789abcdef", 16, 16)) {
-        return rt_fail(why, RT_INVALID, "run_id is not 16 lower-case hexadecimal digits");
+        return rt_fail(why, RT_INVALID,
+                       "run_id is not 16 lower-case hexadecimal digits; leave it out to have one drawn");
     }
     return RT_OK;
 }
@@ -87,9 +88,9 @@ static rt_status check_choice(const char *name, const char *value, const char *f
     }
     const char *shown = value == NULL ? "missing" : value;
     if (strcmp(first, second) == 0) {
-        return rt_fail(why, RT_INVALID, "%s is %.40s: use %s", name, shown, first);
+        return rt_fail(why, RT_INVALID, "%s is %.40s; choose %s", name, shown, first);
     }
-    return rt_fail(why, RT_INVALID, "%s is %.40s: use %s or %s", name, shown, first, second);
+    return rt_fail(why, RT_INVALID, "%s is %.40s; choose %s or %s", name, shown, first, second);
 }
 
 static rt_status check_range(const char *name, uint64_t value, uint64_t low, uint64_t high, rt_message *why) {
@@ -97,9 +98,10 @@ static rt_status check_range(const char *name, uint64_t value, uint64_t low, uin
         return RT_OK;
     }
     if (low == high) {
-        return rt_fail(why, RT_INVALID, "%s is %" PRIu64 ": use %" PRIu64, name, value, low);
+        return rt_fail(why, RT_INVALID, "%s is %" PRIu64 "; choose %" PRIu64, name, value, low);
     }
-    return rt_fail(why, RT_INVALID, "%s is %" PRIu64 ": use %" PRIu64 " to %" PRIu64, name, value, low, high);
+    return rt_fail(why, RT_INVALID, "%s is %" PRIu64 "; choose %" PRIu64 " to %" PRIu64, name, value, low,
+                   high);
 }
 
 /* A window means nothing in open loop and a rate nothing in closed loop: the unused one must be 0, so that equal

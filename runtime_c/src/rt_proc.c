@@ -17,9 +17,7 @@ bool rt_proc_exists(const char *root, const char *path) {
     return rt_proc_path(full, root, path) && access(full, F_OK) == 0;
 }
 
-static bool is_space(char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 static void trim_end(char *text, size_t length) {
     while (length > 0 && is_space(text[length - 1])) {

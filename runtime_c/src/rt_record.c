@@ -22,9 +22,7 @@ static const struct {
 
 #define QUANTILES (sizeof quantiles / sizeof *quantiles)
 
-static double milliseconds(uint64_t ns) {
-    return (double)ns / 1e6;
-}
+static double milliseconds(uint64_t ns) { return (double)ns / 1e6; }
 
 static void write_identity(rt_json *json, const rt_record *record) {
     char started_at[RT_CLOCK_DATE_BYTES];

@@ -182,29 +182,17 @@ void rt_sampler_stop(rt_sampler *self) {
     rt_sampler_take(self);
 }
 
-size_t rt_sampler_count(const rt_sampler *self) {
-    return self->count;
-}
+size_t rt_sampler_count(const rt_sampler *self) { return self->count; }
 
-const rt_sample *rt_sampler_row(const rt_sampler *self, size_t index) {
-    return &self->rows[index];
-}
+const rt_sample *rt_sampler_row(const rt_sampler *self, size_t index) { return &self->rows[index]; }
 
-uint64_t rt_sampler_interval_ns(const rt_sampler *self) {
-    return self->interval_ns;
-}
+uint64_t rt_sampler_interval_ns(const rt_sampler *self) { return self->interval_ns; }
 
-uint64_t rt_sampler_cost_ns(const rt_sampler *self) {
-    return self->cost_ns;
-}
+uint64_t rt_sampler_cost_ns(const rt_sampler *self) { return self->cost_ns; }
 
-uint64_t rt_sampler_threads_peak(const rt_sampler *self) {
-    return self->threads_peak;
-}
+uint64_t rt_sampler_threads_peak(const rt_sampler *self) { return self->threads_peak; }
 
-uint64_t rt_sampler_misses(const rt_sampler *self) {
-    return self->misses;
-}
+uint64_t rt_sampler_misses(const rt_sampler *self) { return self->misses; }
 
 uint64_t rt_sampler_bytes(const rt_sampler *self) {
     return sizeof *self + self->capacity * sizeof *self->rows;

@@ -41,9 +41,7 @@ static int report(const rt_message *why, rt_status status, char *message, size_t
     return (int)status;
 }
 
-void rt_run_options_init(rt_run_options *options) {
-    rt_options_init(options);
-}
+void rt_run_options_init(rt_run_options *options) { rt_options_init(options); }
 
 static rt_status copy_options(rt_run *self, const rt_run_options *options) {
     uint64_t drawn;
@@ -86,7 +84,8 @@ static rt_status build_parts(rt_run *self, rt_message *why) {
     rt_options_to_workload(&self->options, &options);
     rt_status status = write_manifest(self);
     if (status != RT_OK) {
-        return rt_fail(why, status, "the manifest could not be written: %s", rt_status_text(status));
+        return rt_fail(why, status, "the manifest could not be written (%s); free some memory",
+                       rt_status_text(status));
     }
     status = rt_workload_create(&options, &self->workload, why);
     if (status != RT_OK) {
@@ -252,7 +251,8 @@ static rt_status execute(rt_run *self, rt_message *why) {
     judge(self, &verified, &record, &cause);
     status = write_record(self, &record);
     if (status != RT_OK) {
-        return rt_fail(why, status, "the record could not be written: %s", rt_status_text(status));
+        return rt_fail(why, status, "the record could not be written (%s); free some memory",
+                       rt_status_text(status));
     }
     return RT_OK;
 }
@@ -288,17 +288,11 @@ void rt_run_progress_read(rt_run *self, rt_run_progress *out) {
                              .elapsed_ms = (double)progress.elapsed_ns / 1e6};
 }
 
-const char *rt_run_record(const rt_run *self) {
-    return self->record_text;
-}
+const char *rt_run_record(const rt_run *self) { return self->record_text; }
 
-const char *rt_run_manifest(const rt_run *self) {
-    return self->manifest_text;
-}
+const char *rt_run_manifest(const rt_run *self) { return self->manifest_text; }
 
-const char *rt_run_outcome(const rt_run *self) {
-    return self->outcome;
-}
+const char *rt_run_outcome(const rt_run *self) { return self->outcome; }
 
 int rt_run_build(char *text, size_t text_bytes) {
     rt_json *json;
@@ -316,6 +310,4 @@ int rt_run_build(char *text, size_t text_bytes) {
     return (int)status;
 }
 
-const char *rt_run_status_name(int status) {
-    return rt_status_name((rt_status)status);
-}
+const char *rt_run_status_name(int status) { return rt_status_name((rt_status)status); }

@@ -28,9 +28,7 @@ static void write_uint(rt_json *json, const void *value) {
     rt_json_uint(json, NULL, *(const uint64_t *)value);
 }
 
-static void write_string(rt_json *json, const void *value) {
-    rt_json_string(json, NULL, value);
-}
+static void write_string(rt_json *json, const void *value) { rt_json_string(json, NULL, value); }
 
 static void check_double(double value, const char *expected) {
     rt_status status;
@@ -156,22 +154,16 @@ static void second_root(rt_json *json) {
     rt_json_null(json, NULL);
 }
 
-static void unclosed(rt_json *json) {
-    rt_json_array_begin(json, NULL);
-}
+static void unclosed(rt_json *json) { rt_json_array_begin(json, NULL); }
 
 static void wrong_end(rt_json *json) {
     rt_json_array_begin(json, NULL);
     rt_json_object_end(json);
 }
 
-static void end_of_nothing(rt_json *json) {
-    rt_json_array_end(json);
-}
+static void end_of_nothing(rt_json *json) { rt_json_array_end(json); }
 
-static void nothing(rt_json *json) {
-    (void)json;
-}
+static void nothing(rt_json *json) { (void)json; }
 
 static void too_deep(rt_json *json) {
     for (int i = 0; i <= RT_JSON_DEPTH_MAX; i++) {
@@ -182,9 +174,7 @@ static void too_deep(rt_json *json) {
     }
 }
 
-static void no_text(rt_json *json) {
-    rt_json_string(json, NULL, NULL);
-}
+static void no_text(rt_json *json) { rt_json_string(json, NULL, NULL); }
 
 static void misuse_never_gives_a_text(void) {
     static void (*const mistakes[])(rt_json *) = {value_without_key, key_in_array, second_root,

@@ -17,9 +17,7 @@ static rt_run_options small(void) {
     return options;
 }
 
-static bool holds(const char *text, const char *part) {
-    return text != NULL && strstr(text, part) != NULL;
-}
+static bool holds(const char *text, const char *part) { return text != NULL && strstr(text, part) != NULL; }
 
 static void check_refused(const rt_run_options *options, const char *expected) {
     char message[RT_RUN_MESSAGE_BYTES] = "";
@@ -35,17 +33,18 @@ static void options_out_of_range_are_named_with_their_range(void) {
         uint64_t value;
         const char *expected;
     } wrong[] = {
-        {offsetof(rt_run_options, tasks), 0, "tasks is 0: use 1 to 1099511627776"},
-        {offsetof(rt_run_options, agents), 0, "agents is 0: use 1 to 1000000"},
-        {offsetof(rt_run_options, agents), 1000001, "agents is 1000001: use 1 to 1000000"},
-        {offsetof(rt_run_options, workers), 0, "workers is 0: use 1 to 1024"},
-        {offsetof(rt_run_options, workers), 1025, "workers is 1025: use 1 to 1024"},
-        {offsetof(rt_run_options, workers), (UINT64_C(1) << 32) + 8, "workers is 4294967304: use 1 to 1024"},
-        {offsetof(rt_run_options, context_bytes), 0, "context_bytes is 0: use 1 to 1099511627776"},
-        {offsetof(rt_run_options, window), 0, "window (of closed submission) is 0: use 1 to 4294967295"},
-        {offsetof(rt_run_options, rate_per_s), 5, "rate_per_s (of closed submission) is 5: use 0"},
-        {offsetof(rt_run_options, sampler_interval_ms), 0, "sampler_interval_ms is 0: use 1 to 3600000"},
-        {offsetof(rt_run_options, repetition), 0, "repetition is 0: use 1 to 9007199254740991"},
+        {offsetof(rt_run_options, tasks), 0, "tasks is 0; choose 1 to 1099511627776"},
+        {offsetof(rt_run_options, agents), 0, "agents is 0; choose 1 to 1000000"},
+        {offsetof(rt_run_options, agents), 1000001, "agents is 1000001; choose 1 to 1000000"},
+        {offsetof(rt_run_options, workers), 0, "workers is 0; choose 1 to 1024"},
+        {offsetof(rt_run_options, workers), 1025, "workers is 1025; choose 1 to 1024"},
+        {offsetof(rt_run_options, workers), (UINT64_C(1) << 32) + 8,
+         "workers is 4294967304; choose 1 to 1024"},
+        {offsetof(rt_run_options, context_bytes), 0, "context_bytes is 0; choose 1 to 1099511627776"},
+        {offsetof(rt_run_options, window), 0, "window (of closed submission) is 0; choose 1 to 4294967295"},
+        {offsetof(rt_run_options, rate_per_s), 5, "rate_per_s (of closed submission) is 5; choose 0"},
+        {offsetof(rt_run_options, sampler_interval_ms), 0, "sampler_interval_ms is 0; choose 1 to 3600000"},
+        {offsetof(rt_run_options, repetition), 0, "repetition is 0; choose 1 to 9007199254740991"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         rt_run_options options = small();
@@ -57,27 +56,27 @@ static void options_out_of_range_are_named_with_their_range(void) {
 static void words_that_mean_nothing_are_refused(void) {
     rt_run_options options = small();
     options.submission = "flood";
-    check_refused(&options, "submission is flood: use closed or paced");
+    check_refused(&options, "submission is flood; choose closed or paced");
     options = small();
     options.submission = "paced";
-    check_refused(&options, "window (of paced submission) is 1024: use 0");
+    check_refused(&options, "window (of paced submission) is 1024; choose 0");
     options.window = 0;
-    check_refused(&options, "rate_per_s (of paced submission) is 0: use 1 to 1000000000");
+    check_refused(&options, "rate_per_s (of paced submission) is 0; choose 1 to 1000000000");
     options = small();
     options.access_pattern = NULL;
-    check_refused(&options, "access_pattern is missing: use uniform");
+    check_refused(&options, "access_pattern is missing; choose uniform");
     options = small();
     options.task_stack = "pooled";
-    check_refused(&options, "task_stack is pooled: use inline");
+    check_refused(&options, "task_stack is pooled; choose inline");
     options = small();
     options.benchmark_version = "2";
-    check_refused(&options, "benchmark_version is 2: use 1");
+    check_refused(&options, "benchmark_version is 2; choose 1");
     options = small();
     options.suite = "a b";
-    check_refused(&options, "suite is not a name: use 1 to 64 of a-z, 0-9, _ and -");
+    check_refused(&options, "suite is not a name; choose 1 to 64 of a-z, 0-9, _ and -");
     options = small();
     options.run_id = "0123";
-    check_refused(&options, "run_id is not 16 lower-case hexadecimal digits");
+    check_refused(&options, "run_id is not 16 lower-case hexadecimal digits; leave it out to have one drawn");
 }
 
 static void a_run_gives_its_record_once(void) {

@@ -27,7 +27,7 @@ class RunRefusedError(BrokenRuntimeError):
     """The runtime would not set up or finish a run; ``status`` is its word for why ("invalid")."""
 
     def __init__(self, status: str, message: str) -> None:
-        problem, _, do = message.partition(": ")
+        problem, _, do = message.partition("; ")
         super().__init__("run", problem, do or "change the options or free resources, and run again")
         self.status = status
         self.message = message
