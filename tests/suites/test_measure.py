@@ -157,11 +157,14 @@ def test_a_document_that_is_there_is_not_touched_and_nothing_runs(tmp_path: Path
     assert listener.said == []
 
 
-def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("inside", "problem"), [("", "it is not a folder"), ("deeper", "cannot be written")])
+def test_a_folder_that_cannot_be_one_is_refused_before_anything_runs(
+    tmp_path: Path, inside: str, problem: str
+) -> None:
     (tmp_path / "file").write_text("", "utf-8")
     listener = Listener()
-    with pytest.raises(UsageError, match="cannot be written"):
-        run(tmp_path / "file", request(), listener)
+    with pytest.raises(UsageError, match=problem):
+        run(tmp_path / "file" / inside, request(), listener)
     assert listener.said == []
 
 
@@ -271,6 +274,7 @@ def test_resume_makes_only_what_is_missing_and_the_document_is_complete(tmp_path
     stopped_after(tmp_path, "run 3/4", asked)
     before = fold(read_journal(journal_path(tmp_path, "test")), "j")
     assert len(before.finished) == 3
+    assert before.cut_short["runs", 2]["outcome"] == "killed"
     listener = Listener()
     written = run(tmp_path, replace(asked, seed=None), listener, resume=True)
     assert listener.names == ["run 3/4", "run 4/4"]
@@ -284,15 +288,15 @@ def test_resume_makes_only_what_is_missing_and_the_document_is_complete(tmp_path
 
 
 def test_resume_needs_no_option_but_the_label(tmp_path: Path) -> None:
-    stopped_after(tmp_path, "run 4/4", request(*PACED))
+    stopped_after(tmp_path, "run 2/2", request(*PACED, repetitions=1))
     written = run(tmp_path, Request(SCALE, label="test"), resume=True)
     assert document(written.path)["execution"]["complete"] is True
 
 
 def test_resume_refuses_another_plan(tmp_path: Path) -> None:
-    stopped_after(tmp_path, "run 4/4", request(*PACED))
+    stopped_after(tmp_path, "run 2/2", request(*PACED, repetitions=1))
     with pytest.raises(UsageError, match="of another plan, begun as `tallymark run scale --set tasks=300"):
-        run(tmp_path, request("tasks=301"), resume=True)
+        run(tmp_path, request("tasks=301", repetitions=1), resume=True)
     assert journal_path(tmp_path, "test").exists()
 
 
@@ -302,7 +306,7 @@ def test_resume_without_a_journal_is_misuse(tmp_path: Path) -> None:
 
 
 def test_resume_refuses_another_build(tmp_path: Path) -> None:
-    stopped_after(tmp_path, "run 4/4", request(*PACED))
+    stopped_after(tmp_path, "run 2/2", request(*PACED, repetitions=1))
     path = journal_path(tmp_path, "test")
     content = read_journal(path)
     path.unlink()

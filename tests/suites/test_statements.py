@@ -36,8 +36,9 @@ def test_a_consistent_record_passes_every_statement() -> None:
 @pytest.mark.parametrize(
     ("changes", "statement", "detail"),
     [
-        ({"outcome": "failed"}, "completed", "changed: outcome = failed, expected completed"),
-        ({"recorded_by": "parent"}, "completed", "changed: recorded_by = parent, expected runtime"),
+        ({"outcome": "failed"}, "ended", "changed: outcome = failed, expected completed"),
+        ({"recorded_by": "parent"}, "ended", "changed: recorded_by = parent, expected runtime"),
+        ({"cause": "no reason"}, "ended", "changed: outcome = completed, cause = no reason"),
         ({"workers": 4}, "configured", "changed: workers = 4, expected 8"),
         ({"queue_at_end": 3}, "drained", "changed: queue_at_end = 3, expected 0"),
         ({"active_at_end": 1}, "drained", "changed: active_at_end = 1, expected 0"),

@@ -45,6 +45,8 @@ def run(
     plan = build(request)
     target = directory / f"{plan.label}.json"
     refuse_existing(target)
+    if directory.exists() and not directory.is_dir():
+        raise UsageError(shown_path(directory), "it is not a folder", "choose a folder for --out")
     open_journal = _reopened if resume else _begun
     with Stop() as stop, _kept_if_measured(open_journal(request, plan, directory)) as journal:
         session = close_lost(journal)

@@ -37,12 +37,13 @@ class Precheck:
 
 
 def run(plan: Plan, gate: Json, directory: Path, stop: Stop) -> Precheck:
-    """One run of the plan's first configuration with 1,000 tasks, behind the ``gate`` that passed.
+    """One run of the plan's first configuration with at most 1,000 tasks, behind the ``gate`` that passed.
 
     UsageError: the runtime refuses the configuration. BrokenRuntimeError: the run gave no record.
     StoppedError: the user stopped it.
     """
-    configuration = replace(plan.runs[0].configuration, tasks=TASKS)
+    first = plan.runs[0].configuration
+    configuration = replace(first, tasks=min(TASKS, first.tasks))
     planned = PlannedRun(0, 1, configuration)
     begun = time.monotonic_ns()
     end = run_once(planned, new_id(), stop)

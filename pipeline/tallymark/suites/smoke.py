@@ -106,7 +106,8 @@ def _samples(stop: Stop) -> tuple[list[Sample], list[str]]:
         end = run_once(planned, new_id(), stop)
         stop.check("smoke")
         if isinstance(end, Finished):
-            samples.append(Sample(name, planned.configuration, end.run))
+            outcome = "overloaded" if name == REJECTING else "completed"
+            samples.append(Sample(name, planned.configuration, end.run, outcome))
         else:
             silent.append(f"{name}: {describe(end)}")
     return samples, silent

@@ -15,11 +15,12 @@ STAGES = ("queue", "execution", "finalisation", "end_to_end")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A run that has its record, and the configuration that it was asked to run."""
+    """A run that has its record, the configuration that it was asked to run, and how it was to end."""
 
     name: str
     configuration: Configuration
     run: Json
+    outcome: str = "completed"
 
     def value(self, *path: str) -> Any:
         """The value at a path of keys; None when a key on the way is missing."""
@@ -75,8 +76,11 @@ def _differs(sample: Sample, expected: dict[tuple[str, ...], Any]) -> str | None
     return None
 
 
-def _completed(sample: Sample) -> str | None:
-    return _differs(sample, {("outcome",): "completed", ("recorded_by",): "runtime", ("cause",): None})
+def _ended(sample: Sample) -> str | None:
+    differs = _differs(sample, {("outcome",): sample.outcome, ("recorded_by",): "runtime"})
+    if differs is None and (sample.value("cause") is None) != (sample.outcome == "completed"):
+        return f"outcome = {sample.outcome}, cause = {sample.value('cause')}"
+    return differs
 
 
 def _configured(sample: Sample) -> str | None:
@@ -150,7 +154,7 @@ def _bounded(sample: Sample) -> str | None:
 
 
 STATEMENTS: dict[str, tuple[str, Contradiction]] = {
-    "completed": ("the outcome is completed", _completed),
+    "ended": ("the outcome is the expected one, and anything but completed has a cause", _ended),
     "configured": ("the record repeats every option", _configured),
     "drained": ("queue_at_end = 0 and active_at_end = 0", _drained),
     "conserved": ("submitted = admitted + rejected, and every admitted task has an end", _conserved),
