@@ -137,8 +137,8 @@ def seen_once(run: Run) -> Iterator[Problem]:
         )
     elif once < value["tasks_completed"] + value["tasks_failed"]:
         yield Problem(
-            run.at("checks", "tasks_seen_never"),
-            f"{never} tasks never ran, yet {value['tasks_completed']} completed",
+            run.at("checks", "tasks_seen_once"),
+            f"{once} tasks ran, yet {value['tasks_completed'] + value['tasks_failed']} came to their end",
             _RERUN,
         )
 

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tallymark.check.printable import INVISIBLE
 from tallymark.check.rule import PUBLISHED, Problem, Subject, document_rule
 from tallymark.errors import child
 
@@ -19,9 +20,6 @@ _IDENTITY: Final = (
 )
 # If none of these bytes occurs, no pattern above can match; an escape may hide any of them.
 _IDENTITY_BYTES: Final = (b"@", b"/home", b"/root", b"Users", b"\\")
-# Controls (Cc), invisible format characters such as bidi overrides and zero-width joiners (Cf), line and
-# paragraph # paragraph separators, private use.
-_UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Co"})
 
 
 @document_rule(
@@ -53,7 +51,7 @@ def no_unprintable(subject: Subject) -> Iterator[Problem]:
     if data.isascii() and b"\\" not in data and b"\x7f" not in data:
         return
     for pointer, text in _texts(subject.value, "$"):
-        bad = next((c for c in text if unicodedata.category(c) in _UNPRINTABLE), None)
+        bad = next((c for c in text if unicodedata.category(c) in INVISIBLE), None)
         if bad is not None:
             name = unicodedata.name(bad, "a control character")
             yield Problem(pointer, f"the text holds U+{ord(bad):04X} ({name})", "Write the text without it")
