@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import re
+import textwrap
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 from tallymark.evidence.strict_json import JsonValue
@@ -16,6 +18,7 @@ from tallymark.tables.report import Report
 _FORMULA = re.compile(r"[=+\-@\t\r\n]|\A\s+[=+\-@]")
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?\Z")
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_HEADING_WIDTH = 14
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
@@ -67,8 +70,13 @@ def closing(report: Report) -> list[str]:
 
 def plain(report: Report) -> str:
     """The table aligned with spaces, then footnotes and ledger. Foreign text cannot steer a terminal."""
-    lines = [headings(report), *body(report)]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    cells = body(report)
+    heads = [
+        textwrap.wrap(heading, max(_HEADING_WIDTH, *(len(line[at]) for line in cells), 1))
+        for at, heading in enumerate(headings(report))
+    ]
+    lines = [list(texts) for texts in zip_longest(*heads, fillvalue="")] + cells
+    widths = [max(len(line[at]) for line in lines) for at in range(len(heads))]
     table = ["  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)) for line in lines]
     return "\n".join(visible(line) for line in [*table, "", *footnotes(report), "", *closing(report)]) + "\n"
 

@@ -5,8 +5,7 @@ The resolved spec is published as JSON; with it alone ``recount.py`` computes th
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -123,9 +122,9 @@ def _column(
     column: Column, known: Mapping[str, schemas.Annotation], evidence_schema: str, where: str
 ) -> Resolved:
     if column.source is None:
-        return _finished(column, "1", "1", (1, 1), None, where)
+        return _finished(column, "1", "1", (1, 1), ())
     for key, source in (("source", column.source), ("over", column.over), ("samples", column.samples)):
-        if source is not None and source not in known and not source.startswith("histograms."):
+        if source is not None and source not in known:
             problem = f"{source!r} is not measured by {evidence_schema}"
             raise SpecError(f"{where}.{key}", problem, "use a property of its runs")
     note = known.get(column.source)
@@ -141,7 +140,8 @@ def _column(
         raise SpecError(
             f"{where}.unit", str(error), "choose a unit that the source can be shown in"
         ) from None
-    return _finished(column, unit, source_unit, factor, note, where)
+    notes = [known[path] for path in (column.source, column.over) if path is not None]
+    return _finished(column, unit, source_unit, factor, notes)
 
 
 def _unit(note: schemas.Annotation | None, source: str, where: str) -> str:
@@ -177,19 +177,18 @@ def _finished(
     unit: str,
     source_unit: str,
     factor: tuple[int, int],
-    note: schemas.Annotation | None,
-    where: str,
+    notes: Sequence[schemas.Annotation],
 ) -> Resolved:
-    plain = column.over is None and note is not None
-    definition = schemas.definition(note.definition) if note is not None and note.definition else ""
-    assert math.gcd(*factor) == 1, where
+    """``notes`` are the annotations of the source and of what it is divided by."""
+    texts = [schemas.definition(note.definition) for note in notes if note.definition]
     resolved = Resolved(
         column=column,
         unit=unit,
         source_unit=source_unit,
         factor=factor,
-        direction=(note.direction or "none") if plain and note is not None else "none",
-        definition=definition,
+        # a quotient of two measures has no direction that a schema could know
+        direction=(notes[0].direction or "none") if len(notes) == 1 else "none",
+        definition=" Divided by: ".join(texts),
         rule="",
     )
     return replace(resolved, rule=rule(resolved))

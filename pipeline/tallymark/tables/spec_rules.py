@@ -31,12 +31,14 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 # A bucket of a histogram is up to 1/128 of its value wide: a fourth digit would be invented.
 HISTOGRAM_DIGITS = 3
 MINIMUM_NUMBERS_OF_A_CLAIM = 3
+_COMPUTED = ("evidence_schema", "config_keys")
+_COMPUTED_OF_COLUMN = ("source_unit", "factor", "direction", "definition", "rule")
 _PERCENTILE = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})\Z")
 _NAMED_PERCENTILE = re.compile(r"(?:^|[._])p[0-9]{2,}(?:[._]|\Z)")
 
 
 def quantile(text: str) -> tuple[int, int]:
-    """ "99/100" as integers. ValueError: not a fraction strictly between 0 and 1."""
+    """The text "99/100" as two integers. ValueError: not a fraction strictly between 0 and 1."""
     match = _PERCENTILE.match(text)
     a, b = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 0 < a < b:
@@ -46,6 +48,7 @@ def quantile(text: str) -> tuple[int, int]:
 
 def problems(value: Mapping[str, Any]) -> Iterator[Problem]:
     """Every rule that a schema-valid spec breaks, in the order of the file."""
+    yield from _computed(value)
     yield from _data(value["data"])
     yield from _rows(value)
     yield from _sentences(value)
@@ -57,6 +60,18 @@ def problems(value: Mapping[str, Any]) -> Iterator[Problem]:
     for index, claim in enumerate(value.get("claims", ())):
         yield from _claim(claim, f"$.claims[{index}]")
     yield from _exclusions(value.get("exclude", ()))
+
+
+def _computed(value: Mapping[str, Any]) -> Iterator[Problem]:
+    """A published spec carries what the pipeline resolved; a declared one has no business with it."""
+    problem, do = "is computed from the evidence, not declared", "remove it"
+    yield from ((f"$.{key}", problem, do) for key in _COMPUTED if key in value)
+    if isinstance(value.get("expected_rows"), list):
+        yield "$.expected_rows", "lists combinations", "list the values of every row key instead"
+    for index, column in enumerate(value["columns"]):
+        yield from (
+            (f"$.columns[{index}].{key}", problem, do) for key in _COMPUTED_OF_COLUMN if key in column
+        )
 
 
 def _data(patterns: Sequence[str]) -> Iterator[Problem]:
