@@ -121,7 +121,7 @@ def test_any_name_survives_quoting(tmp_path: Path, benchmark: str) -> None:
 def test_two_kinds_are_two_reports(tmp_path: Path) -> None:
     put(tmp_path, "data/x/a.json", imported_execution())
     put(tmp_path, "data/x/b.json", runtime_execution(tasks=100))
-    with pytest.raises(UsageError, match="start a report for each kind") as caught:
+    with pytest.raises(UsageError, match="Start a report for each kind") as caught:
         starting.draft(tmp_path, tmp_path / "data/x")
     assert caught.value.where == "data/x/b.json"
 
@@ -162,7 +162,7 @@ def test_a_report_without_runs_cannot_start_one(tmp_path: Path) -> None:
     put(tmp_path, "data/x/h.json", imported_execution())
     report = computed(tmp_path, starting.draft(tmp_path, tmp_path / "data/x"))
     path = put(tmp_path, "data/y/report.json", report)
-    with pytest.raises(FindingsError, match="is no execution"):
+    with pytest.raises(FindingsError, match="is not an execution"):
         starting.draft(tmp_path, path)
 
 

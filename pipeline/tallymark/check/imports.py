@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from tallymark.check.rule import IMPORTED, Problem, Run, Subject, document_rule, run_rule
@@ -81,15 +81,21 @@ def reported_agrees(subject: Subject) -> Iterator[Problem]:
         if runs is None:
             yield Problem(f"$.reported[{position}]", "there are figures but no samples", _AGAIN)
             continue
-        for key, right in _figures([run.value["elapsed_s"] for run in runs]).items():
-            if key in entry and not math.isclose(entry[key], right, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE_S):
+        for key, right in figures([run.value["elapsed_s"] for run in runs]).items():
+            if key in entry and not agree(entry[key], right):
                 problem = f"{entry[key]!r}, but the {len(runs)} samples give {right!r}"
                 yield Problem(f"$.reported[{position}].{key}", problem, _AGAIN)
 
 
-def _figures(samples: list[float]) -> dict[str, float]:
+def agree(reported: float, computed: float) -> bool:
+    """Whether a figure of the foreign tool is the one that its samples give, in seconds."""
+    return math.isclose(reported, computed, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE_S)
+
+
+def figures(samples: Sequence[float]) -> dict[str, float]:
+    """``mean_s``, ``median_s``, ``min_s``, ``max_s`` and, of two samples or more, ``stddev_s``."""
     mean = math.fsum(samples) / len(samples)
-    figures = {
+    found = {
         "mean_s": mean,
         "median_s": median(samples),
         "min_s": min(samples),
@@ -97,5 +103,5 @@ def _figures(samples: list[float]) -> dict[str, float]:
     }
     if len(samples) > 1:
         squares = math.fsum((sample - mean) ** 2 for sample in samples)
-        figures["stddev_s"] = math.sqrt(squares / (len(samples) - 1))
-    return figures
+        found["stddev_s"] = math.sqrt(squares / (len(samples) - 1))
+    return found

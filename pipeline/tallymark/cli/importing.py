@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 
 from tallymark import check, importers
-from tallymark.errors import FindingsError
 from tallymark.evidence import canonical, documents, personal, strict_json
 from tallymark.importers import compose, privacy
 from tallymark.importers.interface import Loss
@@ -80,12 +79,7 @@ def _write(target: Path, data: bytes, project: Path) -> None:
 
     Raises FindingsError (nothing is written) or ConflictError.
     """
-    findings = check.check_document(documents.from_bytes(data, documents.shown_path(target, project)))
-    for finding in findings[1:]:
-        click.echo(finding.line(), err=True)
-    if findings:
-        first = findings[0]
-        raise FindingsError(f"{first.file}::{first.pointer}", first.problem, first.do)
+    check.checked_execution(documents.from_bytes(data, documents.shown_path(target, project)))
     canonical.write_new(target, data)
 
 

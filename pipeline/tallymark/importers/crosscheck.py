@@ -6,19 +6,12 @@ is a unit: milliseconds beside seconds, which differ by exactly 1000 and are cal
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
+from tallymark.check import imports
 from tallymark.errors import FindingsError
 from tallymark.evidence import canonical
 from tallymark.importers.interface import Imported, Reported
-from tallymark.stats import order
-
-# Both sides are sums of the same doubles, in another order: they agree to a few units in the last
-# place. 1e-9 is far above that, and far below any edit that would change a printed digit.
-_RELATIVE = 1e-9
-# A standard deviation of equal samples is rounding noise around 0; hyperfine's clock has 1 ns.
-_ABSOLUTE_S = 1e-12
 
 _UNIT_FAULTS = {1e3: "milliseconds", 1e6: "microseconds", 1e9: "nanoseconds", 1 / 60: "minutes"}
 
@@ -58,36 +51,33 @@ def verify_reported(imported: Imported, name: str) -> None:
 
 
 def _verify_entry(entry: Reported, times: Sequence[float], name: str) -> None:
-    """Compare one entry's figures with those of its samples."""
-    mean = math.fsum(times) / len(times)
-    pairs: list[tuple[str, float | None, float]] = [
-        ("mean", entry.mean_s, mean),
-        ("median", entry.median_s, order.median(times)),
-        ("min", entry.min_s, min(times)),
-        ("max", entry.max_s, max(times)),
-    ]
-    if len(times) > 1:
-        squares = math.fsum((time - mean) ** 2 for time in times)
-        pairs.append(("stddev", entry.stddev_s, math.sqrt(squares / (len(times) - 1))))
-    for figure, reported, computed in pairs:
-        if reported is not None and not _close(reported, computed):
+    """Compare one entry's figures with those of its samples, as ``tallymark check`` does with the document.
+
+    Here the message has the place in the file that the user has, and can name a unit.
+    """
+    reported = {
+        "mean_s": entry.mean_s,
+        "median_s": entry.median_s,
+        "min_s": entry.min_s,
+        "max_s": entry.max_s,
+        "stddev_s": entry.stddev_s,
+    }
+    for key, computed in imports.figures(times).items():
+        found, figure = reported[key], key.removesuffix("_s")
+        if found is not None and not imports.agree(found, computed):
             raise FindingsError(
                 f"{name}::{entry.pointer}.{figure}",
-                f"{reported} is not the {figure} of its {len(times)} times, which is {computed}"
-                f"{_fault(reported, computed)}",
+                f"{found} is not the {figure} of its {len(times)} times, which is {computed}"
+                f"{_fault(found, computed)}",
                 "export the file again and import it unchanged",
             )
-
-
-def _close(reported: float, computed: float) -> bool:
-    return math.isclose(reported, computed, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE_S)
 
 
 def _fault(reported: float, computed: float) -> str:
     """`` (…)`` when the two differ by the factor between seconds and another unit, else nothing."""
     for factor, unit in _UNIT_FAULTS.items():
-        if _close(reported, computed * factor):
+        if imports.agree(reported, computed * factor):
             return f" (it looks like {unit}, the times like seconds)"
-        if _close(reported * factor, computed):
+        if imports.agree(reported * factor, computed):
             return f" (it looks like seconds, the times like {unit})"
     return ""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tallymark import check, schemas
 from tallymark.check import CheckedExecution, CheckedRun
-from tallymark.errors import FindingsError, NothingCheckedError, UsageError
+from tallymark.errors import NothingCheckedError, UsageError
 from tallymark.evidence import canonical, documents
 from tallymark.evidence.strict_json import JsonValue
 from tallymark.stats import order
@@ -93,7 +93,7 @@ _MEMORY = (
     "Peak memory, max",
     'source = "memory_bytes", aggregate = "max_of_runs", unit = "MiB", places = 2',
 )
-_KINDS = {"runtime-execution/1.0": _RUNTIME, "imported-execution/1.0": _IMPORTED}
+_KINDS = {"runtime-execution": _RUNTIME, "imported-execution": _IMPORTED}
 
 
 def draft(project: Path, data: Path, name: str | None = None) -> Draft:
@@ -151,21 +151,17 @@ def _executions(project: Path, data: Path) -> list[CheckedExecution]:
 
 
 def _kind(executions: Sequence[CheckedExecution]) -> _Kind:
-    """What the evidence starts with. Raises UsageError for two kinds, FindingsError for another kind."""
+    """What the evidence starts with. Raises UsageError for two kinds."""
     first = executions[0].document
     for execution in executions:
         document = execution.document
-        if document.schema not in _KINDS:
-            raise FindingsError(
-                f"{document.path}::$.schema", f"{document.schema} is no execution", "name evidence of runs"
-            )
         if document.schema != first.schema:
             raise UsageError(
                 document.path,
                 f"is {document.schema}, {first.path} is {first.schema}",
                 "start a report for each kind",
             )
-    return _KINDS[first.schema]
+    return _KINDS[first.kind]
 
 
 def _rows(executions: Sequence[CheckedExecution], kind: _Kind) -> tuple[str, ...]:
@@ -208,7 +204,8 @@ def _columns(kind: _Kind, executions: Sequence[CheckedExecution]) -> list[str]:
     runs = _all_runs(executions)
     columns = list(kind.columns)
     if kind is _IMPORTED:
-        time = f'unit = "{_time_unit([run.value["elapsed_s"] for run in runs])}", significant = 4'
+        shown = [run for run in runs if run.counted] or runs
+        time = f'unit = "{_time_unit([run.value["elapsed_s"] for run in shown])}", significant = 4'
         columns = [(name, title, rest.replace("TIME", time)) for name, title, rest in columns]
         if all("memory_bytes" in run.value for run in runs):
             columns.append(_MEMORY)
