@@ -7,10 +7,9 @@
 #include "rt_agent_pool.h"
 #include "rt_context_store.h"
 #include "rt_json.h"
+#include "rt_task_body.h"
 
 #define TASKS_MAX (UINT64_C(1) << 40)
-#define PROBES_MAX (UINT64_C(1) << 20)
-#define OUTPUT_BYTES_MAX (UINT64_C(16) << 20)
 #define RATE_MAX UINT64_C(1000000000)
 #define INTERVAL_MS_MAX UINT64_C(3600000)
 
@@ -26,13 +25,13 @@ static const struct {
     RANGE(tasks, 1, TASKS_MAX),
     RANGE(workers, 1, RT_SCHEDULER_MAX_WORKERS),
     RANGE(aux_workers, 0, RT_SCHEDULER_MAX_WORKERS),
-    RANGE(probes, 0, PROBES_MAX),
+    RANGE(probes, 0, RT_TASK_BODY_MAX_PROBES),
     RANGE(context_bytes, 1, RT_CONTEXT_MAX_BYTES),
     RANGE(queue_limit, 1, TASKS_MAX),
     RANGE(max_active, 1, UINT32_MAX),
     RANGE(history_limit_tasks, 0, UINT32_MAX),
     RANGE(history_limit_bytes, 0, RT_CONTEXT_MAX_BYTES),
-    RANGE(output_bytes, 0, OUTPUT_BYTES_MAX),
+    RANGE(output_bytes, 0, RT_TASK_BODY_MAX_OUTPUT_BYTES),
     RANGE(sampler_interval_ms, 1, INTERVAL_MS_MAX),
 #undef RANGE
 };
