@@ -195,7 +195,7 @@ def _finished(
 
 
 _HOW = {
-    "run_count": "number of completed runs",
+    "run_count": "number of",
     "median_of_runs": "median over the runs of {source}",
     "max_of_runs": "largest of the runs' {source}",
     "min_of_runs": "smallest of the runs' {source}",
@@ -211,8 +211,8 @@ def rule(resolved: Resolved) -> str:
     """The rule of a column as a sentence: aggregate, unit, percentile bound, rounding."""
     column = resolved.column
     how = _HOW[column.aggregate].format(source=column.source, over=column.over, percentile=column.percentile)
-    runs = "all runs, failed ones too" if column.include_failed else "completed runs"
-    parts = [f"{how} ({runs})" if column.source else how]
+    runs = "runs, failed ones too" if column.include_failed else "completed runs"
+    parts = [f"{how} ({runs})" if column.source else f"{how} {runs}"]
     if column.aggregate == _POOLED:
         parts.append("nearest rank, shown as the upper bound of its histogram bucket")
     elif column.percentile:
