@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 from support.console import Console
+from support.evidence import imported_execution, runtime_execution
 from support.hyperfine import FILES, entry, export
+
+from tallymark.evidence import canonical
 
 
 def write(name: str, *entries: Any) -> None:
@@ -21,7 +24,7 @@ def test_the_path_is_printed_and_the_losses_go_to_the_other_stream(console: Cons
     write("h.json", entry("a"), entry("b"))
     code, out, err = console.run("import", "hyperfine", "h.json", "--out", "data/x")
     assert (code, out) == (0, "data/x/h.json\n")
-    assert "h.json: not carried over: $.results[*].user (2 places)" in err
+    assert "h.json: loss at $.results[*].user (2 places)" in err
     assert "records no machine" in err
     document = json.loads(Path("data/x/h.json").read_bytes())
     assert (document["execution"]["suite"], document["execution"]["label"]) == ("x", "h")
@@ -72,13 +75,14 @@ def test_standard_input_needs_a_label_or_is_called_stdin(
         (("import", "hyperfine", "nan.json"), 5, "nan.json::$.results[0].mean: NaN is not a JSON number"),
         (("import", "hyperfine", "home.json"), 1, "home.json::$.results[0].command: holds a home folder"),
         (("import", "hyperfine", "other.json"), 1, "it looks like asv"),
+        (("import", "hyperfine", "a\x07.json", "--label", "a"), 1, "a\\x07.json"),
         (("import", "hyperfine"), 2, "Missing argument 'FILE'"),
     ],
 )
 def test_a_bad_call_writes_nothing_and_says_why(
     console: Console, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
-    for name in ("h.json", "My Run.json"):
+    for name in ("h.json", "My Run.json", "a\x07.json"):
         write(name)
     Path("nan.json").write_text('{"results": [{"command": "a", "mean": NaN}]}', encoding="utf-8")
     write("home.json", entry("/home/li/x"))
@@ -87,6 +91,24 @@ def test_a_bad_call_writes_nothing_and_says_why(
     assert (found, out) == (code, "")
     assert said in err
     assert not Path("data").exists()
+
+
+def test_the_machine_of_an_execution_is_taken_when_the_user_says_so(console: Console) -> None:
+    write("h.json")
+    runtime = runtime_execution(tasks=10)
+    Path("1m.json").write_bytes(canonical.encode(runtime))
+    code, _, err = console.run("import", "hyperfine", "h.json", "--out", "data/x", "--machine", "1m.json")
+    assert (code, f"execution {runtime['execution']['id']}" in err) == (0, True)
+    document = json.loads(Path("data/x/h.json").read_bytes())
+    assert document["manifest"]["machine"] == runtime["manifest"]["machine"]
+    assert console.run("check", "data/x")[0] == 0
+
+
+def test_a_machine_is_taken_from_the_runtime_only(console: Console) -> None:
+    write("h.json")
+    Path("other.json").write_bytes(canonical.encode(imported_execution()))
+    code, _, err = console.run("import", "hyperfine", "h.json", "--machine", "other.json")
+    assert (code, "--machine: other.json is imported-execution/1.0" in err) == (2, True)
 
 
 def test_redaction_is_a_choice(console: Console) -> None:

@@ -63,6 +63,19 @@ def test_the_machine_is_null_with_a_reason_for_each_key() -> None:
     assert manifest["unavailable"].keys() == manifest["machine"].keys()
 
 
+def test_a_machine_that_was_vouched_for_is_taken_and_said_to_be_so() -> None:
+    values = {**dict.fromkeys(compose._MACHINE), "cpu_model": "Example CPU", "cores": 2}
+    reasons = {key: "not readable" for key in compose._MACHINE if values[key] is None}
+    machine = compose.Machine("1m.json", "a" * 16, values, {**reasons, "governor": "no cpufreq directory"})
+    document = composed(export(entry()), machine=machine)
+    assert document["manifest"] == {"machine": values, "unavailable": reasons}
+    assert document["execution"]["command"].endswith(" --machine 1m.json")
+    assert {
+        "pointer": "$",
+        "reason": f"the machine is that of execution {'a' * 16}, as the importing person says",
+    } in (document["loss"])
+
+
 def test_repetitions_that_differ_are_not_one_number() -> None:
     document = composed(export(entry("a"), entry("b", times=(0.5, 0.6))))
     assert document["execution"]["repetitions"] is None

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tallymark import check, importers
+from tallymark.errors import UsageError
 from tallymark.evidence import canonical, documents, personal, strict_json
 from tallymark.importers import compose, privacy
-from tallymark.importers.interface import Loss
 
 
 @click.command("import")
@@ -30,6 +30,11 @@ from tallymark.importers.interface import Loss
 @click.option(
     "--redact", is_flag=True, help="Replace home folders, users and hosts in names by placeholders."
 )
+@click.option(
+    "--machine",
+    type=click.Path(path_type=Path),
+    help="A runtime-execution document made on the machine that FILE was measured on: its machine is taken.",
+)
 @click.pass_obj
 def import_(
     project: Path,
@@ -39,6 +44,7 @@ def import_(
     suite: str | None,
     label: str | None,
     redact: bool,
+    machine: Path | None,
 ) -> None:
     """Turn another tool's result file into evidence: one sample is one run.
 
@@ -53,16 +59,23 @@ def import_(
         label=compose.chosen_name(label if label is not None else Path(source.name).stem, "--label"),
         imported_at=datetime.now(UTC),
         redact=redact,
+        machine=_machine(machine) if machine is not None else None,
     )
     known = personal.known_here()
-    for option, text in (("FILE", source.name), ("--suite", request.suite), ("--label", request.label)):
+    for option, text in _chosen_names(source, request):
         privacy.verify_name(text, known, option)
-    imported = importers.read(chosen, source, known, redact)
+    document = compose.document(importers.read(chosen, source, known, redact), source, request)
     target = folder / f"{request.label}.json"
-    _write(target, canonical.encode(compose.document(imported, source, request)), project)
-    for line in _loss_report(imported.loss):
+    _write(target, canonical.encode(document), project)
+    for line in _loss_report(document["loss"]):
         click.echo(f"{source.shown}: {line}", err=True)
     click.echo(documents.shown_path(target))
+
+
+def _chosen_names(source: compose.Source, request: compose.Request) -> list[tuple[str, str]]:
+    """The option and the text of every name that the user chose and the document repeats."""
+    names = [("FILE", source.name), ("--suite", request.suite), ("--label", request.label)]
+    return names + ([("--machine", request.machine.shown)] if request.machine is not None else [])
 
 
 def _source(file: Path) -> compose.Source:
@@ -74,6 +87,18 @@ def _source(file: Path) -> compose.Source:
     return compose.Source(name=file.name, shown=shown, data=documents.read_bytes(file, shown, follow=True))
 
 
+def _machine(path: Path) -> compose.Machine:
+    """The machine of an execution of the runtime. Raises FindingsError when it does not pass its check."""
+    document = check.checked_execution(documents.load(path, follow=True)).document
+    if document.kind != "runtime-execution":
+        raise UsageError(
+            "--machine", f"{document.path} is {document.schema}", "name a runtime-execution document"
+        )
+    manifest: dict[str, Any] = document.value["manifest"]  # type: ignore[assignment]
+    execution: dict[str, Any] = document.value["execution"]  # type: ignore[assignment]
+    return compose.Machine(path.name, execution["id"], manifest["machine"], manifest["unavailable"])
+
+
 def _write(target: Path, data: bytes, project: Path) -> None:
     """Check the document as ``tallymark check`` would, then write it where nothing is yet.
 
@@ -83,14 +108,14 @@ def _write(target: Path, data: bytes, project: Path) -> None:
     canonical.write_new(target, data)
 
 
-def _loss_report(loss: Iterable[Loss]) -> list[str]:
-    """One line a reason: ``not carried over: $.results[*].user (2 places): …``."""
+def _loss_report(loss: Any) -> list[str]:
+    """The document's losses, those of one reason together: ``loss at $.results[*].user (2 places): …``."""
     places: dict[tuple[str, str], int] = {}
     for entry in loss:
-        key = (re.sub(r"\[\d+\]", "[*]", entry.pointer), entry.reason)
+        key = (re.sub(r"\[\d+\]", "[*]", entry["pointer"]), entry["reason"])
         places[key] = places.get(key, 0) + 1
     return [
-        f"not carried over: {pointer}{f' ({count} places)' if count > 1 else ''}: {reason}"
+        f"loss at {pointer}{f' ({count} places)' if count > 1 else ''}: {reason}"
         for (pointer, reason), count in places.items()
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,7 +12,7 @@ from tallymark import __version__
 from tallymark.errors import UsageError
 from tallymark.evidence import canonical
 from tallymark.evidence.strict_json import JsonValue
-from tallymark.importers.interface import Imported, ImportedRun, Reported
+from tallymark.importers.interface import Imported, ImportedRun, Loss, Reported
 
 SCHEMA = "imported-execution/1.0"
 _MACHINE = ("cpu_model", "cores", "memory_bytes", "os_build", "virtualisation", "platform")
@@ -33,6 +34,18 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine that the person who imports vouches for: the one of an execution of the runtime."""
+
+    shown: str
+    """The document's file name, as the recorded command has it."""
+
+    execution_id: str
+    values: Mapping[str, JsonValue]
+    unavailable: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """What the user asked for: where the evidence belongs and when it was imported (UTC).
 
@@ -43,6 +56,7 @@ class Request:
     label: str
     imported_at: datetime
     redact: bool = False
+    machine: Machine | None = None
 
 
 def chosen_name(text: str, option: str) -> str:
@@ -86,8 +100,11 @@ def document(imported: Imported, source: Source, request: Request) -> dict[str, 
             "bytes": len(source.data),
             "name": source.name,
         },
-        "manifest": _unknown_machine(imported.format),
-        "loss": [{"pointer": loss.pointer, "reason": loss.reason} for loss in imported.loss],
+        "manifest": _manifest(imported.format, request.machine),
+        "loss": [
+            {"pointer": loss.pointer, "reason": loss.reason}
+            for loss in (*imported.loss, *_vouched(request.machine))
+        ],
         "reported": [_reported(entry) for entry in imported.reported],
         "runs": [_run(index, run) for index, run in enumerate(imported.runs)],
     }
@@ -96,7 +113,9 @@ def document(imported: Imported, source: Source, request: Request) -> dict[str, 
 def _command(imported: Imported, source: Source, request: Request) -> str:
     """The command line, with the file's name alone: folders belong to nobody's page."""
     words = ["tallymark", "import", imported.format, source.name, "--suite", request.suite]
-    words += ["--label", request.label, *(["--redact"] if request.redact else [])]
+    words += ["--label", request.label]
+    words += ["--machine", request.machine.shown] if request.machine is not None else []
+    words += ["--redact"] if request.redact else []
     return shlex.join(words)
 
 
@@ -110,12 +129,22 @@ def _repetitions(imported: Imported) -> int | None:
     return distinct.pop() if len(distinct) == 1 else None
 
 
-def _unknown_machine(tool: str) -> dict[str, JsonValue]:
-    """A machine of which nothing is known, each key with the reason."""
+def _manifest(tool: str, machine: Machine | None) -> dict[str, JsonValue]:
+    """The machine that was vouched for; else one of which nothing is known, each key with the reason."""
+    if machine is None:
+        unknown: dict[str, JsonValue] = dict.fromkeys(_MACHINE, f"{tool} does not record it")
+        return {"machine": dict.fromkeys(_MACHINE), "unavailable": unknown}
     return {
-        "machine": dict.fromkeys(_MACHINE),
-        "unavailable": dict.fromkeys(_MACHINE, f"{tool} does not record it"),
+        "machine": {key: machine.values[key] for key in _MACHINE},
+        "unavailable": {key: machine.unavailable[key] for key in _MACHINE if key in machine.unavailable},
     }
+
+
+def _vouched(machine: Machine | None) -> Iterator[Loss]:
+    """The machine is not the source's own statement, and the document says whose it is."""
+    if machine is not None:
+        reason = f"the machine is that of execution {machine.execution_id}, as the importing person says"
+        yield Loss("$", reason)
 
 
 def _reported(entry: Reported) -> dict[str, JsonValue]:

@@ -30,7 +30,7 @@ _EXIT_CODES = range(-(2**31), 2**32)
 _MEMORY_BYTES = range(2**53)
 
 _WHOLE_FILE_LOSS = (
-    Loss("$", "hyperfine records no machine: processor, cores, memory and system are unknown"),
+    Loss("$", "hyperfine records no machine: neither processor, cores and memory nor the system"),
     Loss("$", "hyperfine records no version of itself, no start time, no warm-up count and no shell"),
 )
 

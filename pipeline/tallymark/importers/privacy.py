@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from tallymark.errors import FindingsError
 from tallymark.evidence.personal import Hit, KnownNames, personal, replaced
+from tallymark.importers.foreign import shown
 from tallymark.importers.interface import Imported, Loss, Reported
 
 
@@ -54,8 +55,12 @@ def clean(imported: Imported, known: KnownNames, name: str, redact: bool) -> Imp
 def verify_name(text: str, known: KnownNames, where: str) -> None:
     """Refuse a file, label or parameter name with personal text: these are chosen, so never replaced.
 
-    Raises FindingsError.
+    Raises FindingsError, also for a name with a character that does not print.
     """
+    if not text.isprintable():
+        raise FindingsError(
+            where, f"the name {shown(text)} holds a character that does not print", "rename it and try again"
+        )
     hits = personal(text, known)
     if hits:
         raise FindingsError(where, f"the name holds {hits[0].kind}", "rename it and try again")
