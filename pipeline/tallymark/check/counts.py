@@ -19,7 +19,7 @@ _RERUN = "Run the suite again; a record is never corrected by hand"
 )
 def conserved(run: Run) -> Iterator[Problem]:
     """submitted = admitted + rejected; admitted = the four ways to end + what is left."""
-    if not run.completed:
+    if not run.whole:
         return
     value = run.value
     if value["tasks_submitted"] != value["tasks_admitted"] + value["tasks_rejected"]:
@@ -45,8 +45,8 @@ def conserved(run: Run) -> Iterator[Problem]:
     why="Also for a run that died, the last known counts must be possible: submitted ≥ admitted ≥ completed.",
 )
 def ordered(run: Run) -> Iterator[Problem]:
-    """submitted ≥ admitted + rejected, admitted ≥ ended; only where a run did not complete."""
-    if run.completed:
+    """submitted ≥ admitted + rejected, admitted ≥ ended; only where the counts are the last known ones."""
+    if run.whole:
         return
     value = run.value
     submitted, admitted = value.get("tasks_submitted"), value.get("tasks_admitted")
@@ -122,8 +122,8 @@ def retained_limit(run: Run) -> Iterator[Problem]:
     why="Counts can be right while one task ran twice and another never.",
 )
 def seen_once(run: Run) -> Iterator[Problem]:
-    """seen twice = 0; once + never = tasks; never = those that are known not to have started."""
-    if not run.completed:
+    """seen twice = 0; once + never = tasks; once is at least those that came to their end."""
+    if not run.whole:
         return
     value, checks = run.value, run.value["checks"]
     once, never, twice = (checks[f"tasks_seen_{how}"] for how in ("once", "never", "twice"))
@@ -149,9 +149,9 @@ def seen_once(run: Run) -> Iterator[Problem]:
     why="If the real work were left out by mistake, the counts of tasks would still add up; these would not.",
 )
 def work_done(run: Run) -> Iterator[Problem]:
-    """Lookups, prompts, probes, output = completed × what one task does; only where every task completed."""
+    """Lookups, prompts, probes, output = completed × what one task does; if every admitted task completed."""
     value = run.value
-    if not run.completed or value["tasks_completed"] != value["tasks_admitted"]:
+    if not run.whole or value["tasks_completed"] != value["tasks_admitted"]:
         return
     tasks, checks = value["tasks_completed"], value["checks"]
     expected = {

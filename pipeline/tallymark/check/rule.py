@@ -41,6 +41,11 @@ class Run:
         """Whether the run ended as planned; only then does every count have to add up."""
         return bool(self.value["outcome"] == "completed")
 
+    @property
+    def whole(self) -> bool:
+        """Whether the run accounts for itself: completed, or ended early and still wrote its own record."""
+        return bool(self.value["recorded_by"] == "runtime")
+
     @functools.cached_property
     def parsed_histograms(self) -> dict[str, Histogram]:
         """Stage → histogram as it was written, sound or not."""

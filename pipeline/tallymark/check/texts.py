@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Any, Final
@@ -10,16 +9,10 @@ from typing import Any, Final
 from tallymark.check.printable import INVISIBLE
 from tallymark.check.rule import PUBLISHED, Problem, Subject, document_rule
 from tallymark.errors import child
+from tallymark.evidence.personal import KnownNames, personal
 
-_IDENTITY: Final = (
-    (re.compile(r"(?<![\w.~-])/(?:home|Users)/[^/\s]"), "a path below somebody's home folder"),
-    (re.compile(r"(?<![\w.~-])/root(?![\w-])"), "a path below root's home folder"),
-    (re.compile(r"[A-Za-z]:[\\/]+Users[\\/]"), "a path below somebody's home folder"),
-    (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}"), "an e-mail address"),
-    (re.compile(r"(?<![\w@/])[A-Za-z_][\w.-]*@[A-Za-z][\w-]*"), "a user at a host"),
-)
-# If none of these bytes occurs, no pattern above can match; an escape may hide any of them.
-_IDENTITY_BYTES: Final = (b"@", b"/home", b"/root", b"Users", b"\\")
+# No names of this machine: a verdict must be the same wherever it is given.
+_NOBODY_HERE: Final = KnownNames(user=None, host=None, home=None)
 
 
 @document_rule(
@@ -29,14 +22,15 @@ _IDENTITY_BYTES: Final = (b"@", b"/home", b"/root", b"Users", b"\\")
     kinds=PUBLISHED,
 )
 def no_identity(subject: Subject) -> Iterator[Problem]:
-    """No home path, e-mail address or user@host in any key or text; the finding does not repeat it."""
-    if not any(token in subject.document.data for token in _IDENTITY_BYTES):
-        return
+    """No home folder, address, host or credential in any key or text; the finding does not repeat it."""
     for pointer, text in _texts(subject.value, "$"):
-        for pattern, what in _IDENTITY:
-            if pattern.search(text):
-                yield Problem(pointer, f"the text holds {what}", "Make the document again without it")
-                break
+        for hit in personal(text, _NOBODY_HERE):
+            do = (
+                "Revoke it, then make the document again"
+                if hit.secret
+                else "Make the document again without it"
+            )
+            yield Problem(pointer, f"the text holds {hit.kind}", do)
 
 
 @document_rule(
@@ -58,14 +52,22 @@ def no_unprintable(subject: Subject) -> Iterator[Problem]:
 
 
 def _texts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
-    """(pointer, text) of every text and every key below ``value``."""
+    """(pointer, text) of every different text and key below ``value``, where it stands first."""
+    seen: set[str] = set()
+    for place, text in _all_texts(value, pointer):
+        if text not in seen:
+            seen.add(text)
+            yield place, text
+
+
+def _all_texts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield pointer, value
     elif isinstance(value, dict):
         for key, member in value.items():
             yield child(pointer, key), key
-            yield from _texts(member, child(pointer, key))
+            yield from _all_texts(member, child(pointer, key))
     elif isinstance(value, list):
         for position, member in enumerate(value):
-            if not isinstance(member, (int, float)):
-                yield from _texts(member, f"{pointer}[{position}]")
+            if isinstance(member, (str, dict, list)):
+                yield from _all_texts(member, f"{pointer}[{position}]")

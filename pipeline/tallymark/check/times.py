@@ -97,7 +97,7 @@ def histogram_sound(run: Run) -> Iterator[Problem]:
 def histogram_population(run: Run) -> Iterator[Problem]:
     """Unsampled stages: at least the tasks that completed or failed, at most the admitted ones, all alike."""
     value = run.value
-    if not run.completed:
+    if not run.whole:
         return
     least = value["tasks_completed"] + value["tasks_failed"]
     most = least + value["tasks_cancelled"] + value["tasks_timed_out"]
