@@ -1,0 +1,270 @@
+"""The charts that a report spec asks for, as figures: titles, captions, axes and series.
+
+A spec's ``[[charts]]`` entry has ``id``, ``kind`` and ``title``, and by kind:
+
+``runs_points``
+    ``columns``: one panel each, side by side, every run a dot beside the aggregate of its row;
+    ``log``: the names of columns on a logarithmic axis (default: when values span a factor of 50).
+``percentiles``
+    ``stage``: a latency histogram; one line a row, from the runs' merged histograms.
+``timeline``
+    ``columns`` of the sampled timeline, one panel each; ``repetition`` (default 1): which run of a row.
+
+``percentiles`` and ``timeline`` take ``split``: a row key, one set of panels for each of its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tallymark.errors import SpecError
+from tallymark.site import series as points
+from tallymark.site.labels import UNIT_LABELS, fixture, row_label, row_title
+from tallymark.site.report_data import ReportData, Run
+from tallymark.site.scales import Axis, category_axis, linear_axis, nines_axis, value_axis
+from tallymark.site.series import Number, Series
+from tallymark.site.shown import Sentence, Shown, sourced, words
+
+TIMELINE_TITLES = {
+    "queue": ("Queue length", "tasks"),
+    "active": ("Active tasks", "tasks"),
+    "rss_bytes": ("Resident memory (RSS)", "MiB"),
+    "threads": ("Threads", "threads"),
+    "cpu_ms": ("Process CPU time", "ms"),
+}
+AGGREGATE_WORDS = {
+    "median_of_runs": "median of runs",
+    "max_of_runs": "maximum of runs",
+    "min_of_runs": "minimum of runs",
+    "only_value": "only value",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One series as it is drawn: ``mark`` is dots, bars (aggregates of rows) or line; ``style`` its look."""
+
+    name: Shown
+    series: Series
+    mark: str
+    style: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One chart. With ``swap`` it is drawn lying down: the series' x (row ids) runs downwards.
+
+    ``legend`` says what the names of the traces are; without it none is drawn.
+    """
+
+    id: str
+    title: Sentence
+    caption: Sentence
+    traces: tuple[Trace, ...]
+    x: Axis
+    y: Axis
+    swap: bool = False
+    legend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """The figures of one ``[[charts]]`` entry, set side by side where there is room."""
+
+    id: str
+    title: Shown
+    figures: tuple[Figure, ...]
+
+
+def panels(report: ReportData) -> tuple[Panels, ...]:
+    """The charts of a report in the order of its spec. SpecError: an entry cannot be drawn from the data."""
+    return tuple(_entry(report, at, chart) for at, chart in enumerate(report.spec.get("charts") or ()))
+
+
+def _entry(report: ReportData, at: int, chart: Mapping[str, Any]) -> Panels:
+    kinds: dict[str, Callable[[ReportData, Mapping[str, Any]], Iterator[Figure]]] = {
+        "runs_points": _runs_points,
+        "percentiles": _percentiles,
+        "timeline": _timeline,
+    }
+    if chart["kind"] not in kinds:
+        raise SpecError(
+            f"report {report.name}::$.charts[{at}]",
+            f"unknown kind {chart['kind']!r}",
+            f"choose from {', '.join(kinds)}",
+        )
+    title = sourced(chart["title"], f"spec:{report.name}/$.charts[{at}].title")
+    return Panels(chart["id"], title, tuple(kinds[chart["kind"]](report, chart)))
+
+
+def _runs_points(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figure]:
+    ids = [row["id"] for row in report.rows]
+    rows = category_axis(ids, [row_label(report, at) for at in range(len(ids))], row_title(report))
+    for name in chart["columns"]:
+        column = report.column(name)
+        every, aggregate = points.runs(report, name), points.cells(report, name)
+        log = True if name in chart.get("log", ()) else None
+        unit = UNIT_LABELS[column["unit"]] or "count"
+        values = value_axis([*every.y, *aggregate.y], unit, log=log, fitted=True)
+        rule = AGGREGATE_WORDS[column["aggregate"]]
+        title = sourced(column["title"], f"spec:{report.name}/$.columns[{report.column_index(name)}].title")
+        yield Figure(
+            f"{chart['id']}-{name}",
+            (title, words(", beside every run"), *_workload(report)),
+            (
+                words("A ring is one run, the bar the "),
+                words(f"{rule}; "),
+                Shown(str(len(every.y)), f"points:{every.source.removeprefix('series:')}"),
+                words(" runs"),
+                *_direction(column),
+                *_axis_words(values),
+                *fixture(report),
+            ),
+            (Trace(words("every run"), every, "dots", 0), Trace(words(rule), aggregate, "bars", 1)),
+            rows,
+            values,
+            swap=True,
+        )
+
+
+def _percentiles(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figure]:
+    stage = chart["stage"]
+    for suffix, part, rows in _split(report, chart):
+        found = [(row, points.percentiles(report, row, stage)) for row in rows]
+        drawn = [(row, line) for row, line in found if line is not None]
+        traces = tuple(
+            Trace(row_label(report, row), line, "line", style) for style, (row, line) in enumerate(drawn)
+        )
+        latencies = value_axis([y for _, line in drawn for y in line.y], "ms")
+        yield Figure(
+            f"{chart['id']}{suffix}",
+            (
+                words(f"{stage.replace('_', ' ').capitalize()} latency by share of tasks"),
+                *part,
+                *_workload(report),
+            ),
+            (
+                words("Percentiles of all tasks of a row's completed runs, from their merged histograms, "),
+                words("each at most the upper edge of its bucket; tasks: "),
+                *_samples(report, [row for row, _ in drawn], stage),
+                words("; logarithmic axes" if latencies.kind == "log" else "; logarithmic axis of the share"),
+                words("; lower is better"),
+                *fixture(report),
+            ),
+            traces,
+            nines_axis([x for trace in traces for x in trace.series.x if not isinstance(x, str)]),
+            latencies,
+            legend=row_title(report),
+        )
+
+
+def _timeline(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figure]:
+    repetition = chart.get("repetition", 1)
+    for suffix, part, rows in _split(report, chart):
+        drawn = [(row, run) for row in rows if (run := _sampled_run(report, row, repetition)) is not None]
+        for column in chart["columns"]:
+            if column not in TIMELINE_TITLES:
+                raise SpecError(
+                    f"report {report.name}",
+                    f"a chart names the timeline column {column!r}",
+                    f"choose from {', '.join(TIMELINE_TITLES)}",
+                )
+            title, unit = TIMELINE_TITLES[column]
+            traces = tuple(
+                Trace(row_label(report, row), points.timeline(run, column), "line", style)
+                for style, (row, run) in enumerate(drawn)
+            )
+            yield Figure(
+                f"{chart['id']}-{column}{suffix}",
+                (words(f"{title} over time, one run of each row"), *part, *_workload(report)),
+                (*_named_runs(report, drawn), *fixture(report)),
+                traces,
+                linear_axis(_numbers(traces, "x"), "ms since the start of the run"),
+                linear_axis(_numbers(traces, "y"), unit),
+                legend=row_title(report),
+            )
+
+
+def _split(report: ReportData, chart: Mapping[str, Any]) -> Iterator[tuple[str, Sentence, list[int]]]:
+    """The rows of each figure, with an id suffix and title words; one figure when nothing is split."""
+    key = chart.get("split")
+    everything = list(range(len(report.rows)))
+    if key is None:
+        yield "", (), everything
+        return
+    if key not in report.spec["rows"]:
+        raise SpecError(
+            f"report {report.name}", f"a chart splits by {key!r}, which makes no rows", "name a key of rows"
+        )
+    groups: dict[str, list[int]] = {}
+    for at in everything:
+        groups.setdefault(str(report.rows[at]["key"][key]), []).append(at)
+    for number, (text, rows) in enumerate(groups.items()):
+        source = f"key:{report.name}/{report.rows[rows[0]]['id']}/{key}"
+        yield f"-{number}", (words(f", {key} = "), Shown(text, source)), rows
+
+
+def _sampled_run(report: ReportData, row: int, repetition: int) -> Run | None:
+    """The run of that repetition, when it was completed and has a timeline."""
+    for run in report.row_runs(row):
+        if run.value.get("repetition") == repetition and run.value.get("timeline"):
+            return run if run.value["outcome"] == "completed" else None
+    return None
+
+
+def _named_runs(report: ReportData, drawn: list[tuple[int, Run]]) -> Sentence:
+    """Which run each line is, how often it was sampled and how many samples it has."""
+    parts = [words("Samples: ")]
+    for at, (row, run) in enumerate(drawn):
+        label = row_label(report, row)
+        parts += [
+            *([words(", ")] if at else []),
+            Shown(str(run.value["timeline"]["samples"]), f"raw:{run.base}.timeline.samples"),
+            words(" of "),
+            label,
+        ]
+    if drawn:
+        run = drawn[0][1]
+        parts += [
+            words("; one every "),
+            Shown(str(run.value["timeline"]["interval_ms"]), f"raw:{run.base}.timeline.interval_ms"),
+            words(" ms; repetition "),
+            Shown(str(run.value["repetition"]), f"raw:{run.base}.repetition"),
+        ]
+    return tuple(parts)
+
+
+def _samples(report: ReportData, rows: list[int], stage: str) -> Sentence:
+    parts: list[Shown] = []
+    for at, row in enumerate(rows):
+        pooled = points.pooled_histogram(report, row, stage)
+        count = pooled.count if pooled is not None else 0
+        parts += [
+            *([words(", ")] if at else []),
+            Shown(str(count), f"samples:{report.name}/{report.rows[row]['id']}/{stage}"),
+        ]
+    return tuple(parts)
+
+
+def _workload(report: ReportData) -> Sentence:
+    file = report.files[0]
+    suite = str(file.document.value["execution"]["suite"])  # type: ignore[index,call-overload]
+    return words(", suite "), sourced(suite, f"raw:{file.sha256}/$.execution.suite")
+
+
+def _direction(column: Mapping[str, Any]) -> Sentence:
+    better = {"lower": "; lower is better", "higher": "; higher is better"}
+    return (words(better[column["direction"]]),) if column.get("direction") in better else ()
+
+
+def _axis_words(axis: Axis) -> Sentence:
+    """What a reader of the axis must know: it is logarithmic, or does not start at zero."""
+    if axis.kind == "log":
+        return (words("; logarithmic axis"),)
+    return (words("; the axis does not start at zero"),) if axis.low else ()
+
+
+def _numbers(traces: tuple[Trace, ...], side: str) -> list[Number]:
+    return [value for trace in traces for value in getattr(trace.series, side)]

@@ -1,0 +1,69 @@
+"""Short texts that several views share: unit labels, row labels, the machine and fixture of a report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tallymark.site.report_data import ReportData
+from tallymark.site.shown import Sentence, Shown, sourced, value_text, visible, words
+
+# How a unit reads beside a number; "1/s" as text would itself look like a number.
+UNIT_LABELS = {
+    "1": "",
+    "ns": "ns",
+    "us": "µs",
+    "ms": "ms",
+    "s": "s",
+    "bytes": "bytes",
+    "KiB": "KiB",
+    "MiB": "MiB",
+    "GiB": "GiB",
+    "1/s": "per s",
+    "percent": "%",
+    "ratio": "ratio",
+}
+_LABEL_LENGTH = 28
+
+
+def row_values(report: ReportData, row: int) -> str:
+    """The key values of a row, joined: the short name of the row."""
+    return " / ".join(value_text(value) for value in report.rows[row]["key"].values())
+
+
+def row_label(report: ReportData, row: int) -> Shown:
+    """The short name of a row, cut for charts."""
+    text = row_values(report, row)
+    short = text if len(text) <= _LABEL_LENGTH else text[: _LABEL_LENGTH - 1] + "…"
+    return Shown(short, f"row:{report.name}/{report.rows[row]['id']}|label")
+
+
+def row_title(report: ReportData) -> str:
+    """The names of the row keys, in the order of ``row_values``."""
+    return " / ".join(report.spec["rows"])
+
+
+def fixture(report: ReportData) -> Sentence:
+    """Workers and machine of the data, for captions; what varies or was not recorded is said as such."""
+    constants = report.value["constants"]
+    parts: list[Shown] = []
+    if "workers" in constants:
+        parts += [
+            words("; "),
+            Shown(value_text(constants["workers"]), f"constant:{report.name}/workers"),
+            words(" workers"),
+        ]
+    machine = constants.get("machine")
+    return (*parts, words("; machine: "), *machine_words(report, machine), words("."))
+
+
+def machine_words(report: ReportData, machine: Any) -> Sentence:
+    """The machine in a few words: CPU model and cores."""
+    if machine is None:
+        return (words("several, see the manifest"),)
+    if not machine.get("cpu_model"):
+        return (words("not recorded"),)
+    base = f"constant:{report.name}/machine"
+    parts = [sourced(visible(str(machine["cpu_model"])), f"{base}/cpu_model")]
+    if machine.get("cores"):
+        parts += [words(", "), Shown(value_text(machine["cores"]), f"{base}/cores"), words(" cores")]
+    return tuple(parts)

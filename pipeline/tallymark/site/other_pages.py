@@ -1,0 +1,193 @@
+"""The pages beside the reports: start page, method, rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tallymark import schemas
+from tallymark.check import RULES, Rule
+from tallymark.site.report_data import RawFile, ReportData
+from tallymark.site.report_page import Badge, ClaimView, age_badge, claims, claims_badge
+from tallymark.site.shown import Sentence, Shown, sourced, visible, words
+from tallymark.site.status import Status
+from tallymark.site.templating import render
+
+_RUNTIME = "runtime-execution/"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportCard:
+    """A report on the start page: title, claims with their numbers, facts."""
+
+    href: str
+    title: Shown
+    badges: tuple[Badge, ...]
+    claims: tuple[ClaimView, ...]
+    facts: Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    """One stage timestamp of the runtime as its manifest describes it."""
+
+    stage: Shown
+    taken: Shown
+    lock: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureLine:
+    """One measure of the published evidence: its field, unit, direction and definition."""
+
+    name: str
+    unit: str
+    direction: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureGroup:
+    """The measures of one evidence schema."""
+
+    schema: str
+    lines: tuple[MeasureLine, ...]
+
+
+def start_page(reports: Sequence[ReportData], status: Status) -> str:
+    """The Markdown file of the start page."""
+    return render(
+        "index.md.j2",
+        cards=tuple(_card(report) for report in reports),
+        totals=_totals(reports),
+        recounted=_recounted(status),
+    )
+
+
+def method_page(reports: Sequence[ReportData]) -> str:
+    """The Markdown file of the method page; what timestamps mean is quoted from the evidence."""
+    file = _runtime_file(reports)
+    return render(
+        "method.md.j2",
+        timestamps=() if file is None else _timestamps(file),
+        timestamps_of=None if file is None else Shown(visible(file.name), f"file:{file.published}|name"),
+        timestamps_href="" if file is None else file.published,
+        groups=tuple(_measures(schema) for schema in _evidence_schemas(reports)),
+    )
+
+
+def rules_page() -> str:
+    """The Markdown file of the rule page: the very table that ``tallymark check`` applies."""
+    rules: tuple[Rule, ...] = RULES
+    return render("rules.md.j2", rules=rules)
+
+
+def _card(report: ReportData) -> ReportCard:
+    badges = (claims_badge(report), age_badge(report))
+    name = report.name
+    facts = (
+        Shown(str(report.value["ledger"]["published"]), f"count:{name}/runs"),
+        words(" runs in "),
+        Shown(str(len(report.files)), f"count:{name}/raw-files"),
+        words(" raw files; "),
+        Shown(str(sum(len(row["cells"]) for row in report.rows)), f"count:{name}/cells"),
+        words(" cells; newest "),
+        _newest(report),
+        words("; digest "),
+        Shown(str(report.value["digest"])[:12], f"report:{name}/$.digest|sha12"),
+    )
+    return ReportCard(
+        href=f"reports/{name}.html",
+        title=sourced(report.value["title"], f"spec:{name}/$.title"),
+        badges=tuple(badge for badge in badges if badge is not None),
+        claims=claims(report),
+        facts=facts,
+    )
+
+
+def _newest(report: ReportData) -> Shown:
+    """When the newest raw file was measured (imported, when its source does not say)."""
+    found = []
+    for file in report.files:
+        execution: Any = file.document.value["execution"]
+        key = "started_at" if "started_at" in execution else "imported_at"
+        found.append((execution[key], f"raw:{file.sha256}/$.execution.{key}"))
+    return Shown(*max(found))
+
+
+def _totals(reports: Sequence[ReportData]) -> Sentence:
+    counts = {
+        "reports": len(reports),
+        "runs": sum(report.value["ledger"]["published"] for report in reports),
+        "raw-files": len({file.sha256 for report in reports for file in report.files}),
+        "cells": sum(len(row["cells"]) for report in reports for row in report.rows),
+    }
+    nouns = {
+        "reports": " reports, ",
+        "runs": " runs, ",
+        "raw-files": " raw files, ",
+        "cells": " table cells",
+    }
+    return tuple(
+        part
+        for name, noun in nouns.items()
+        for part in (Shown(str(counts[name]), f"count:{name}"), words(noun))
+    )
+
+
+def _recounted(status: Status) -> Sentence:
+    parts = [words("all recounted from the raw files when this site was built")]
+    if status.recounted_at is not None:
+        parts += [words(" at "), Shown(status.recounted_at, "status:recounted_at")]
+    parts += [
+        words(", by "),
+        Shown("recount.py", "status:by"),
+        words(" (SHA-256 "),
+        Shown(status.script_sha256[:12], "file:recount.py|sha12"),
+        words("). Evidence until "),
+        Shown(status.evidence_until, "status:evidence_until"),
+        words("."),
+    ]
+    return tuple(parts)
+
+
+def _runtime_file(reports: Sequence[ReportData]) -> RawFile | None:
+    """The newest raw file that our own runtime wrote."""
+    found = [file for report in reports for file in report.files if file.document.schema.startswith(_RUNTIME)]
+
+    def started(file: RawFile) -> tuple[str, str]:
+        execution: Any = file.document.value["execution"]
+        return str(execution["started_at"]), file.sha256
+
+    return max(found, key=started, default=None)
+
+
+def _timestamps(file: RawFile) -> tuple[Timestamp, ...]:
+    manifest: Any = file.document.value["manifest"]
+    entries: Sequence[Mapping[str, Any]] = manifest["timestamps"]
+    base = f"raw:{file.sha256}/$.manifest.timestamps"
+    return tuple(
+        Timestamp(
+            Shown(entry["stage"], f"{base}[{at}].stage"),
+            Shown(visible(entry["taken"]), f"{base}[{at}].taken"),
+            Shown("true" if entry["under_lock"] else "false", f"{base}[{at}].under_lock"),
+        )
+        for at, entry in enumerate(entries)
+    )
+
+
+def _evidence_schemas(reports: Sequence[ReportData]) -> list[str]:
+    return sorted({file.document.schema for report in reports for file in report.files})
+
+
+def _measures(schema: str) -> MeasureGroup:
+    lines = []
+    for pointer, note in schemas.annotations(schema).items():
+        if note.role != "measure" or not pointer.startswith("$.runs[]."):
+            continue
+        direction = "" if note.direction in (None, "none") else f"{note.direction} is better"
+        text = schemas.definition(note.definition) if note.definition else note.description
+        name = pointer.removeprefix("$.runs[].")
+        lines.append(MeasureLine(name, note.unit or "", direction, text))
+    return MeasureGroup(schema, tuple(lines))

@@ -1,0 +1,183 @@
+"""Every run of a report as a row, failed and excluded ones too, and the ledger that accounts for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tallymark.site.labels import UNIT_LABELS
+from tallymark.site.report_data import ReportData, Run, column_format, config_value, resolve
+from tallymark.site.shown import ABSENT_MARK, Format, Shown, sourced, value_text, visible
+
+LEDGER = (
+    ("found", "Runs in the raw files."),
+    ("published", "Completed runs, all of them in the table."),
+    ("failed", "Runs that ended otherwise: kept, shown below, in no aggregate that does not say so."),
+    ("excluded", "Runs left out by the spec, each with its reason."),
+    ("duplicate", "Runs that stand twice in the data."),
+    ("expected", "Runs that the spec declares."),
+    ("missing", "Expected runs that are not there."),
+    ("warmups", "Warm-up runs: recorded, never counted."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One column of the run table: a field of the run record and how it is shown."""
+
+    source: str
+    unit: Shown | None
+    form: Format
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run: its reference base, where it stands, what it was and what it measured."""
+
+    base: str
+    href: str
+    file: Shown
+    index: Shown
+    keys: tuple[Shown, ...]
+    repetition: Shown
+    started_at: Shown | None
+    state: str
+    outcome: Shown
+    remark: Shown | None
+    measures: tuple[Shown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunsView:
+    """The run table."""
+
+    keys: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    has_time: bool
+    rows: tuple[RunRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerLine:
+    """One count of the ledger and what it counts."""
+
+    name: str
+    count: Shown
+    meaning: str
+
+
+def runs_view(report: ReportData) -> RunsView:
+    """Every run of every file of the report."""
+    measures = _measures(report)
+    return RunsView(
+        keys=tuple(report.spec["rows"]),
+        measures=measures,
+        has_time=any(run.value.get("started_at") for run in report.runs),
+        rows=tuple(_row(report, run, measures) for run in report.runs),
+    )
+
+
+def ledger_view(report: ReportData) -> tuple[LedgerLine, ...]:
+    """The ledger: every run is accounted for, and expected = found + missing."""
+    ledger = report.value["ledger"]
+    return tuple(
+        LedgerLine(name, Shown(str(_length(ledger[name])), f"ledger:{report.name}/{name}"), meaning)
+        for name, meaning in LEDGER
+        if ledger.get(name) is not None
+    )
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, list) else int(value)
+
+
+def _measures(report: ReportData) -> tuple[Measure, ...]:
+    """The scalar fields behind the columns, each once, rounded as its first column is."""
+    found: dict[str, Measure] = {}
+    for at, column in enumerate(report.columns):
+        source = column.get("source")
+        if not source or source.startswith("histograms.") or source in found:
+            continue
+        if column["aggregate"] in ("ratio_of_totals", "total_over_median"):
+            # the column's unit and rounding belong to the quotient, not to the run's own value
+            found.setdefault(source, Measure(source, None, Format()))
+            continue
+        unit = column["unit"]
+        shown = Shown(unit, f"spec:{report.name}/$.columns[{at}].unit") if UNIT_LABELS[unit] else None
+        found[source] = Measure(source, shown, column_format(column))
+    return tuple(found.values())
+
+
+def _row(report: ReportData, run: Run, measures: tuple[Measure, ...]) -> RunRow:
+    state, remark = _state(report, run)
+    return RunRow(
+        base=run.base,
+        href=f"../{run.file.published}",
+        file=Shown(visible(run.file.name), f"file:{run.file.published}|name"),
+        index=Shown(str(run.value["index"]), "raw:~.index"),
+        keys=_keys(report, run),
+        repetition=Shown(str(run.value["repetition"]), "raw:~.repetition"),
+        started_at=_started(run),
+        state=state,
+        outcome=Shown(str(run.value["outcome"]), "raw:~.outcome"),
+        remark=remark,
+        measures=tuple(_measured(run, measure) for measure in measures),
+    )
+
+
+def _keys(report: ReportData, run: Run) -> tuple[Shown, ...]:
+    """The row keys; a key that lies in the manifest is read from the document, not from the run."""
+    shown = []
+    pointers = {key["name"]: key["pointer"] for key in report.spec["config_keys"]}
+    for name in report.spec["rows"]:
+        pointer = pointers[name]
+        value = value_text(config_value(run.file, run.value, pointer))
+        inside = pointer.startswith("$.runs[]")
+        below = f"raw:~{pointer.removeprefix('$.runs[]')}" if inside else f"raw:{run.file.sha256}/{pointer}"
+        shown.append(Shown(value, below))
+    return tuple(shown)
+
+
+def _started(run: Run) -> Shown | None:
+    started = run.value.get("started_at")
+    return Shown(started, "raw:~.started_at") if started else None
+
+
+def _state(report: ReportData, run: Run) -> tuple[str, Shown | None]:
+    """The ledger's word for a run and the remark beside it."""
+    for at, entry in enumerate(report.spec.get("exclude") or ()):
+        if (entry["sha256"], entry["pointer"]) == (run.file.sha256, run.pointer):
+            return "excluded", sourced(visible(entry["reason"]), f"spec:{report.name}/$.exclude[{at}].reason")
+    if run.value["outcome"] == "completed":
+        return "published", None
+    cause = run.value.get("cause")
+    return "failed", sourced(visible(cause), "raw:~.cause") if cause else None
+
+
+def _measured(run: Run, measure: Measure) -> Shown:
+    value = resolve(run.value, f"$.{measure.source}")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return Shown(ABSENT_MARK)
+    return Shown(measure.form.text(value), f"raw:~.{measure.source}{measure.form.options()}")
+
+
+def constants_view(report: ReportData) -> tuple[tuple[str, Shown], ...]:
+    """The configuration that makes no row: one value over all data, compound keys field by field."""
+    lines: list[tuple[str, Shown]] = []
+    for name, value in report.value["constants"].items():
+        lines += _constant(report.name, name, value)
+    return tuple(lines)
+
+
+def _constant(report: str, name: str, value: Any) -> list[tuple[str, Shown]]:
+    if isinstance(value, Mapping) and value:
+        return [
+            (f"{name} · {key}", _constant_value(inner, f"constant:{report}/{name}/{key}"))
+            for key, inner in value.items()
+        ]
+    return [(name, _constant_value(value, f"constant:{report}/{name}"))]
+
+
+def _constant_value(value: Any, source: str) -> Shown:
+    return Shown("not recorded") if value is None else Shown(value_text(value), source)

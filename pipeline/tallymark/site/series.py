@@ -1,0 +1,145 @@
+"""The numbers of a chart: four kinds of series, each of which names how to compute it again.
+
+``source`` is the series' reference (``series:...``); ``x`` and ``y`` are plain numbers or row ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tallymark import histogram, units
+from tallymark.errors import SpecError
+from tallymark.site.report_data import ReportData, Run, column_format, resolve
+from tallymark.stats.order import minimum_samples
+
+Number = int | float
+
+# The quantiles of a percentile plot as exact fractions; a series stops where its samples are too few.
+QUANTILES = (
+    (1, 2),
+    (3, 4),
+    (9, 10),
+    (95, 100),
+    (99, 100),
+    (999, 1_000),
+    (9_999, 10_000),
+    (99_999, 100_000),
+)
+NS_PER_MS = 1_000_000
+TIMELINE_FACTORS = {"rss_bytes": (1, 1_048_576)}
+_RUN_AGGREGATES = ("median_of_runs", "max_of_runs", "min_of_runs", "only_value")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points of one line or set of marks, with the reference that recomputes them."""
+
+    source: str
+    x: tuple[Number | str, ...]
+    y: tuple[Number, ...]
+
+
+def cells(report: ReportData, column: str) -> Series:
+    """The exact cell values of a column in its unit, by row id; absent cells are left out."""
+    present = [
+        (row["id"], row["cells"][column]["exact"])
+        for row in report.rows
+        if "absent" not in row["cells"][column]
+    ]
+    return Series(
+        f"series:cells/{report.name}/{column}",
+        tuple(row for row, _ in present),
+        tuple(exact for _, exact in present),
+    )
+
+
+def runs(report: ReportData, column: str) -> Series:
+    """The value of every run that a column was aggregated from, in the column's unit, by row id.
+
+    SpecError: the column has no single value a run (a pooled percentile, a total or a ratio).
+    """
+    rule = report.column(column)
+    if rule["aggregate"] not in _RUN_AGGREGATES:
+        raise SpecError(
+            f"report {report.name}",
+            f"a chart shows every run of {column!r}, whose aggregate is {rule['aggregate']}",
+            f"choose a column with one of {', '.join(_RUN_AGGREGATES)}",
+        )
+    form = column_format(rule)
+    points = [
+        (row["id"], form.scaled(_number(run, rule["source"])))
+        for at, row in enumerate(report.rows)
+        for run in report.sources(at, column)
+    ]
+    return Series(
+        f"series:runs/{report.name}/{column}",
+        tuple(row for row, _ in points),
+        tuple(value for _, value in points),
+    )
+
+
+def percentiles(report: ReportData, row: int, stage: str) -> Series | None:
+    """Pooled latency percentiles of a row's completed runs: quantile → ms, then (1, maximum).
+
+    None: no run of the row recorded a sample of that stage.
+    """
+    pooled = pooled_histogram(report, row, stage)
+    if pooled is None or pooled.max_ns is None:
+        return None
+    points: list[tuple[Number, Number]] = [
+        (a / b, units.scaled(pooled.percentile_ns(a, b), 1, NS_PER_MS))
+        for a, b in QUANTILES
+        if pooled.count >= minimum_samples(a, b)
+    ]
+    points.append((1, units.scaled(pooled.max_ns, 1, NS_PER_MS)))
+    return Series(
+        f"series:percentiles/{report.name}/{report.rows[row]['id']}/{stage}",
+        tuple(x for x, _ in points),
+        tuple(y for _, y in points),
+    )
+
+
+def pooled_histogram(report: ReportData, row: int, stage: str) -> histogram.Histogram | None:
+    """The merged histogram of a stage over the completed runs of a row; None when there is no sample."""
+    records = [
+        run.value["histograms"][stage]
+        for run in report.row_runs(row)
+        if run.value["outcome"] == "completed" and stage in run.value.get("histograms", {})
+    ]
+    if not records:
+        return None
+    merged = histogram.merged([histogram.Histogram.from_record(record) for record in records])
+    return merged if merged.count else None
+
+
+def timeline(run: Run, column: str) -> Series:
+    """One column of a run's sampled timeline by time since its start in ms.
+
+    SpecError: the timeline has no such column.
+    """
+    record = run.value["timeline"]
+    if column not in record["columns"]:
+        raise SpecError(
+            f"{run.file.document.path}::{run.pointer}.timeline",
+            f"it has no column {column!r}",
+            f"choose from {', '.join(record['columns'])}",
+        )
+    at, time = record["columns"].index(column), record["columns"].index("t_ms")
+    numerator, denominator = TIMELINE_FACTORS.get(column, (1, 1))
+    return Series(
+        f"series:timeline/{run.file.sha256}/{run.pointer}/{column}",
+        tuple(row[time] for row in record["rows"]),
+        tuple(units.scaled(row[at], numerator, denominator) for row in record["rows"]),
+    )
+
+
+def _number(run: Run, source: str) -> Number:
+    value: Any = resolve(run.value, f"$.{source}")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SpecError(
+            f"{run.file.document.path}::{run.pointer}.{source}",
+            "a chart needs a number here",
+            "name a measure",
+        )
+    return value
