@@ -41,8 +41,8 @@ def frozen(report: Report) -> dict[str, Any]:
     }
 
 
-def freeze(project: Path, report: Report) -> Path:
-    """Write the freeze of a report and return its path.
+def prepared(project: Path, report: Report) -> tuple[Path, bytes]:
+    """(path, bytes) of the freeze of a report, to be written.
 
     ConflictError: this version, or a later one, is frozen with other data, rules or cells.
     """
@@ -53,10 +53,7 @@ def freeze(project: Path, report: Report) -> Path:
         kept = _read(path, shown)
         for difference in _compare(kept, wanted, shown):
             raise ConflictError(f"{shown}::{difference.place}", difference.problem, difference.do)
-        if kept == wanted:
-            return path
-    canonical.write_replacing(path, canonical.encode(wanted))
-    return path
+    return path, canonical.encode(wanted)
 
 
 def compare_frozen(published: Published, project: Path, *, whole: bool) -> Iterator[Difference]:

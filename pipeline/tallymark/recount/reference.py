@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _OPTION = re.compile(
-    r"\|(exact|n|reason|values|label|sha256|sha12|bytes|mib|path|name"
+    r"\|(exact|n|samples|reason|values|label|sha256|sha12|bytes|mib|path|name"
     r"|(?:factor=[1-9][0-9]{0,15}(?:/[1-9][0-9]{0,15})?)|(?:places=[0-9]{1,2})|(?:significant=[1-9][0-9]?))$"
 )
 

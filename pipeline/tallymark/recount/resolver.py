@@ -47,9 +47,11 @@ def _cell(published: Published, reference: Reference) -> Resolved:
         raise Unresolved(f"report {name} has no column {column!r}")
     cell = cells[column]
     exact = value_text(cell["exact"]) if "exact" in cell else None
-    option = reference.only("exact", "n", "reason")
-    if option == "n":
-        return Resolved(value_text(cell["n"]))
+    option = reference.only("exact", "n", "samples", "reason")
+    if option in ("n", "samples"):
+        if option not in cell:
+            raise Unresolved(f"{reference.text!r} asks for samples that the cell has not")
+        return Resolved(value_text(cell[option]))
     if option == "exact":
         if exact is None:
             raise Unresolved(f"{reference.text!r} asks for the exact value of an absent cell")

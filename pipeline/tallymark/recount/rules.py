@@ -68,13 +68,17 @@ def compare_schema(report: Report, file: str) -> Iterator[Difference]:
             if column.get(key) != wanted_value:
                 place = f"$.columns[{at}].{key}"
                 yield mismatch(file, place, value_text(column.get(key)), value_text(wanted_value), _REBUILD)
+        for definition in _definitions(column, notes):
+            if definition not in column.get("definition", ""):
+                problem = f'lacks what the schema says: "{definition}"'
+                yield Difference(file, f"$.columns[{at}].definition", problem, _REBUILD)
         yield from _compare_sentence(file, f"$.columns[{at}].rule", column)
 
 
 def _column_facts(column: Json, notes: Mapping[str, schemas.Annotation]) -> Json:
-    """What the schema fixes for a column: unit of the source, factor, direction, definition."""
+    """What the schema fixes for a column: unit of the source, factor, direction."""
     if not column.get("source"):
-        return {"source_unit": "1", "unit": "1", "factor": [1, 1], "direction": "none", "definition": ""}
+        return {"source_unit": "1", "unit": "1", "factor": [1, 1], "direction": "none"}
     note = notes.get(f"$.runs[].{column['source']}")
     source_unit = "ns" if column["aggregate"] == "pooled_percentile" else note.unit if note else None
     over = notes.get(f"$.runs[].{column['over']}") if column.get("over") else None
@@ -82,9 +86,16 @@ def _column_facts(column: Json, notes: Mapping[str, schemas.Annotation]) -> Json
         factor = _factor(str(source_unit), over.unit if over else None, column.get("unit", ""))
     except (units.UnitError, ZeroDivisionError):
         factor = None
-    definition = schemas.definition(note.definition) if note and note.definition else ""
     direction = (note.direction or "none") if note and not over else "none"
-    return {"source_unit": source_unit, "factor": factor, "direction": direction, "definition": definition}
+    return {"source_unit": source_unit, "factor": factor, "direction": direction}
+
+
+def _definitions(column: Json, notes: Mapping[str, schemas.Annotation]) -> Iterator[str]:
+    """What the schema says about the measures that a column takes."""
+    for key in ("source", "over"):
+        note = notes.get(f"$.runs[].{column[key]}") if column.get(key) else None
+        if note is not None and note.definition:
+            yield schemas.definition(note.definition)
 
 
 def _factor(source: str, over: str | None, shown: str) -> list[int]:

@@ -25,10 +25,11 @@ from tallymark.recount import (
     status,
 )
 from tallymark.recount.difference import Difference
+from tallymark.recount.files import Files
 from tallymark.recount.published import Published
 from tallymark.recount.status import SCRIPT
 
-__all__ = ["Outcome", "verify"]
+__all__ = ["Outcome", "verify", "verify_bundle"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,10 @@ def verify(
     UsageError: no such site. UnreadableError: not a zip. NothingCheckedError: it publishes no report.
     """
     if site.is_file():
-        return _verify_bundle(site, project, tuple(expect), known or known_here())
+        return verify_bundle(files.from_bundle(site), project, expect=expect, known=known)
     there = files.from_folder(site)
     found = published.read_site(there)
-    _require_reports(found, site)
+    _require_reports(found)
     tally = pages.compare_pages(found)
     values, chart_differences = charts.compare_charts(found)
     differences = [
@@ -107,24 +108,34 @@ def verify(
     )
 
 
-def _verify_bundle(path: Path, project: Path | None, expect: tuple[str, ...], known: KnownNames) -> Outcome:
-    there = files.from_bundle(path)
+def verify_bundle(
+    there: Files,
+    project: Path | None = None,
+    *,
+    expect: Iterable[str] = (),
+    known: KnownNames | None = None,
+) -> Outcome:
+    """Recount the bundle of one report, already in memory; otherwise as ``verify``."""
     found = published.read_bundle(there)
-    _require_reports(found, path)
-    differences = [*there.odd, *digests.compare_sums(there), *_common(found, project, expect, whole=False)]
+    _require_reports(found)
+    differences = [
+        *there.odd,
+        *digests.compare_sums(there),
+        *_common(found, project, tuple(expect), whole=False),
+    ]
     cells = 0
     for name, report in found.reports.items():
         differences += artefacts.compare_report(found, report, "report.json")
         differences += _rules(found, name, "spec.json", project)
         cells += sum(len(row["cells"]) for row in report.table["rows"])
-    differences += leaks.find_leaks(there, known)
+    differences += leaks.find_leaks(there, known or known_here())
     return Outcome(cells, 0, 0, 0, len(there.names), len(found.reports), tuple(dict.fromkeys(differences)))
 
 
-def _require_reports(found: Published, site: Path) -> None:
+def _require_reports(found: Published) -> None:
     if not found.reports and not found.broken:
         raise NothingCheckedError(
-            str(site), "publishes no report", "build the site first: tallymark site build"
+            found.files.shown, "publishes no report", "build the site first: tallymark site build"
         )
 
 

@@ -1,0 +1,29 @@
+"""One small site, written once and copied for each test that changes it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support.published import write_site
+
+
+@pytest.fixture(scope="session")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with its site; never changed."""
+    return write_site(tmp_path_factory.mktemp("published"))
+
+
+@pytest.fixture
+def project(pristine: Path, tmp_path: Path) -> Path:
+    """A copy of the project that a test may change."""
+    copy = tmp_path / "project"
+    shutil.copytree(pristine, copy)
+    return copy
+
+
+@pytest.fixture
+def site(project: Path) -> Path:
+    """The site of the copied project."""
+    return project / "build" / "site"

@@ -1,0 +1,160 @@
+"""A small published site written by hand: the grammar of ``data-from`` without the site builder.
+
+The numbers come from ``tables``, the pages from the templates below, so that a test of ``recount`` compares
+two implementations and needs neither Markdown nor a theme.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from support.evidence import REPORT_SPEC, write_project
+from tallymark import tables
+from tallymark.evidence import canonical
+from tallymark.recount import recount as script
+from tallymark.tables import formats
+
+NAME = "runtime-scale"
+CLAIM = r'''
+[[claims]]
+id = "slower"
+text = """\
+More tasks take longer: {tasks=2000,agents=100:elapsed} ms instead of {tasks=1000,agents=100:elapsed} ms, \
+{constant:workers} workers."""
+tolerance = 0.01
+[claims.test]
+cell = "tasks=2000,agents=100:elapsed"
+op = ">"
+than = "tasks=1000,agents=100:elapsed"
+'''
+INDEX = """<!doctype html>
+<html lang="en"><head><title>Reports</title></head>
+<body><nav>Reports</nav>
+<article>
+<h1>Reports</h1>
+<p><span data-from="count:reports">{reports}</span> report, <span data-from="count:cells">{cells}</span> cells
+from <span data-from="count:runs">{runs}</span> runs. On p99 and SHA-256 see the method.</p>
+<p data-from="illustration">For example, 3 runs of 5 ms each.</p>
+</article></body></html>
+"""
+
+
+def write_site(folder: Path, spec: str = REPORT_SPEC + CLAIM, **project: Any) -> Path:
+    """A project in ``folder`` with a site in build/site; returns the project."""
+    root = write_project(folder, spec=spec, **project)
+    report = tables.compute(root, tables.spec.by_name(root, NAME))
+    value = report.to_json()
+    site = root / "build" / "site"
+    files = {
+        "index.html": index_page(value).encode(),
+        f"reports/{NAME}.html": report_page(value).encode(),
+        f"reports/{NAME}.json": canonical.encode(value),
+        f"reports/{NAME}.spec.json": canonical.encode(report.spec_json()),
+        f"reports/{NAME}.csv": formats.csv_text(report).encode(),
+        "recount.py": Path(script.__file__).read_bytes(),
+        **{document.path: document.data for document in report.documents},
+    }
+    for name, data in files.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_bytes(data)
+    sign(site)
+    return root
+
+
+def sign(site: Path) -> None:
+    """Write SHA256SUMS anew, as somebody would who changed a file and wants it not to show."""
+    names = sorted(p.relative_to(site).as_posix() for p in site.rglob("*") if p.is_file())
+    lines = [
+        f"{hashlib.sha256((site / name).read_bytes()).hexdigest()}  {name}\n"
+        for name in names
+        if name != "SHA256SUMS"
+    ]
+    (site / "SHA256SUMS").write_text("".join(lines), encoding="utf-8", newline="\n")
+
+
+def edit(site: Path, name: str, change: Callable[[str], str]) -> None:
+    """Change the text of one file and sign the site again. The change must change something."""
+    path = site / name
+    before = path.read_text(encoding="utf-8")
+    after = change(before)
+    assert after != before, f"the edit of {name} changed nothing"
+    path.write_text(after, encoding="utf-8", newline="\n")
+    sign(site)
+
+
+def replace_once(old: str, new: str) -> Callable[[str], str]:
+    """An edit that replaces the first ``old``, which must be there."""
+
+    def change(text: str) -> str:
+        assert old in text, f"{old!r} is not in the file"
+        return text.replace(old, new, 1)
+
+    return change
+
+
+def index_page(value: dict[str, Any]) -> str:
+    """The start page: counts over the site, and an illustration."""
+    cells = sum(len(row["cells"]) for row in value["rows"])
+    return INDEX.format(reports=1, cells=cells, runs=value["ledger"]["published"])
+
+
+def report_page(value: dict[str, Any]) -> str:
+    """The page of the report: claim, table, ledger, every run's elapsed time, a file digest."""
+    name, columns = value["name"], value["spec"]["columns"]
+    heads = "".join(
+        f'<th><span data-from="spec:{name}/$.rows[{at}]">{key}</span></th>'
+        for at, key in enumerate(value["spec"]["rows"])
+    )
+    heads += "".join(_head(name, at, column) for at, column in enumerate(columns))
+    rows = "\n".join(_row(name, row) for row in value["rows"])
+    claims = "".join(_claim(name, at, claim, value) for at, claim in enumerate(value["claims"]))
+    files = "".join(
+        f'<p><a href="../{one["path"]}" data-from="file:{one["path"]}|name">{one["path"].split("/")[-1]}</a>'
+        f' <code data-from="file:{one["path"]}|sha256">{one["sha256"]}</code></p>\n'
+        for one in value["data"]
+    )
+    return f"""<!doctype html>
+<html lang="en"><head><title>{html.escape(value["title"])}</title></head>
+<body><nav>{html.escape(value["title"])}</nav>
+<article>
+<h1 data-from="spec:{name}/$.title">{html.escape(value["title"])}</h1>
+{claims}
+<table data-report="{name}"><thead><tr>{heads}</tr></thead>
+<tbody>
+{rows}
+</tbody></table>
+<p>Runs found: <b data-from="ledger:{name}/found">{value["ledger"]["found"]}</b>.</p>
+{files}</article></body></html>
+"""
+
+
+def _head(name: str, at: int, column: dict[str, Any]) -> str:
+    unit = column["unit"]
+    shown = f' <i data-from="spec:{name}/$.columns[{at}].unit">{unit}</i>' if unit != "1" else ""
+    return f'<th><span data-from="spec:{name}/$.columns[{at}].title">{column["title"]}</span>{shown}</th>'
+
+
+def _row(name: str, row: dict[str, Any]) -> str:
+    keys = "".join(f'<th data-from="key:~/{key}">{value}</th>' for key, value in row["key"].items())
+    cells = "".join(
+        f'<td data-from="cell:~:{column}" data-exact="{json.dumps(cell["exact"])}">{cell["text"]}</td>'
+        for column, cell in row["cells"].items()
+    )
+    return f'<tr data-base="{name}/{row["id"]}">{keys}{cells}</tr>'
+
+
+def _claim(name: str, at: int, claim: dict[str, Any], value: dict[str, Any]) -> str:
+    words = {True: "holds", False: "fails", None: "cannot tell"}[claim["holds"]]
+    parts = "".join(
+        f'<span data-from="{part["from"]}">{part["text"]}</span>' if "from" in part else part["text"]
+        for part in value["prose"]["claims"][at]["parts"]
+    )
+    return (
+        f'<p><b data-from="claim:{name}/{claim["id"]}">{words}</b>: '
+        f'<span data-from="said:{name}/$.claims[{at}].text">{parts}</span></p>'
+    )
