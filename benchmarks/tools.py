@@ -1,10 +1,11 @@
 """How long ``tallymark check`` and ``recount.py`` take on our own evidence, measured by hyperfine.
 
-    python benchmarks/tools.py --label LABEL
+    python benchmarks/tools.py [--label LABEL] [--machine data/runtime-scale/1m.json]
 
 Needs hyperfine and the evidence in ``data/runtime-scale``. Writes ``build/benchmarks/tools.json`` (what
 hyperfine wrote) and imports it as ``data/command-tools/LABEL.json``, the evidence of the report
-``command-tools``. Each command has a name without paths: names are published.
+``command-tools``. Each command has a name without paths: names are published. ``--machine`` names evidence
+of the runtime that was made on this machine, so that the page can say where the commands ran.
 """
 
 from __future__ import annotations
@@ -62,13 +63,16 @@ def main() -> int:
     """Measure, import, and say where the evidence is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--label", default="tools", help="label of the evidence (default: tools)")
-    label = parser.parse_args().label
+    parser.add_argument("--machine", help="evidence of the runtime that was made on this machine")
+    options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     write_resolved_spec()
     target = FOLDER / "tools.json"
     measure(target)
-    importing = ["import", "hyperfine", str(target), "--out", "data/command-tools", "--label", label]
-    return subprocess.run([sys.executable, "-m", "tallymark", *importing], check=False, cwd=ROOT).returncode
+    call = [sys.executable, "-m", "tallymark", "import", "hyperfine", str(target)]
+    call += ["--out", "data/command-tools", "--label", options.label]
+    call += ["--machine", options.machine] if options.machine else []
+    return subprocess.run(call, check=False, cwd=ROOT).returncode
 
 
 if __name__ == "__main__":
