@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import stat
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tallymark.errors import FindingsError, UnreadableError, UsageError
+from tallymark.errors import FindingsError, UnreadableError, UsageError, child
 from tallymark.evidence import strict_json
 from tallymark.evidence.canonical import sha256_hex
 from tallymark.evidence.strict_json import JsonValue
@@ -34,7 +36,9 @@ class Document:
 
 
 def load(path: Path, root: Path | None = None, *, follow: bool = False) -> Document:
-    """Read one document. ``root`` (default: the working directory) is what shown paths are relative to.
+    """Read one document: JSON, or TOML when the name ends in ``.toml``.
+
+    ``root`` (default: the working directory) is what shown paths are relative to.
 
     A symbolic link is read only with ``follow``: a link among evidence may point anywhere.
     UnreadableError: not a regular file, too large, or not strict JSON. FindingsError: not a JSON object.
@@ -42,7 +46,7 @@ def load(path: Path, root: Path | None = None, *, follow: bool = False) -> Docum
     """
     shown = shown_path(path, root)
     data = read_bytes(path, shown, follow=follow)
-    return from_bytes(data, shown)
+    return from_toml(data, shown) if path.suffix == ".toml" else from_bytes(data, shown)
 
 
 def from_bytes(data: bytes, shown: str) -> Document:
@@ -52,6 +56,36 @@ def from_bytes(data: bytes, shown: str) -> Document:
         raise FindingsError(
             f"{shown}::$", "the document is not a JSON object", 'write an object that starts with "schema"'
         )
+    return _document(value, data, shown)
+
+
+def from_toml(data: bytes, shown: str) -> Document:
+    """The document in a TOML file. UnreadableError: not TOML, or a value that JSON does not have."""
+    try:
+        value = tomllib.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"{shown}::$", f"byte {error.start} is not UTF-8", "Save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UnreadableError(f"{shown}::$", f"not TOML ({error})", "Correct the file") from None
+    foreign = next(_not_json(value, "$"), None)
+    if foreign is not None:
+        raise UnreadableError(f"{shown}::{foreign}", "not a JSON value", "Write it as text or as a number")
+    return _document(value, data, shown)
+
+
+def _not_json(value: object, pointer: str) -> Iterator[str]:
+    """Pointers of dates, times and non-finite numbers, which TOML has and JSON has not."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from _not_json(member, child(pointer, key))
+    elif isinstance(value, list):
+        for position, member in enumerate(value):
+            yield from _not_json(member, child(pointer, position))
+    elif not isinstance(value, (str, int, float)) or (isinstance(value, float) and not math.isfinite(value)):
+        yield pointer
+
+
+def _document(value: dict[str, JsonValue], data: bytes, shown: str) -> Document:
     declared = value.get("schema")
     match = _SCHEMA_NAME.match(declared) if isinstance(declared, str) else None
     return Document(

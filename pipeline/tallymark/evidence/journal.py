@@ -43,14 +43,14 @@ class Journal:
             descriptor = os.open(
                 path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666
             )
-        except FileExistsError:
+        except FileExistsError as error:
+            if error.filename != str(path):  # a parent is a file
+                raise _unwritable(path, error) from None
             raise ConflictError(
                 shown_path(path), "a journal is already there", "continue with --resume, or recover it first"
             ) from None
         except OSError as error:
-            raise UsageError(
-                shown_path(path), f"cannot be written ({error.strerror})", "choose a folder that can"
-            ) from None
+            raise _unwritable(path, error) from None
         journal = cls._held(path, descriptor)
         journal.append(header)
         return journal
@@ -106,6 +106,12 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _unwritable(path: Path, error: OSError) -> UsageError:
+    return UsageError(
+        shown_path(path), f"cannot be written ({error.strerror})", "Choose a folder that can be written"
+    )
 
 
 def read(path: Path) -> JournalContent:
