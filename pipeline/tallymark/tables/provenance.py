@@ -1,4 +1,4 @@
-"""What generated a report: the version of the tool, the commit of the project, today's runtime sources."""
+"""What generated a report: the version of the tool and the commit of the project."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ def generated(project: Path) -> dict[str, Any]:
     status = _git(project, "status", "--porcelain", "--", ".")
     dirty = None if status is None else bool(status.strip())
     return {"tool_version": __version__, "revision": revision.strip(), "dirty": dirty}
-
-
-def source_digest() -> str | None:
-    """The digest of the runtime sources that are installed here; None without a compiled runtime."""
-    return None
 
 
 def _git(project: Path, *arguments: str) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tallymark import runtime
 from tallymark.evidence import canonical
 from tallymark.evidence.documents import Document
 from tallymark.tables import cells, claims, evidence, groups, ledger, provenance, resolve
@@ -149,7 +150,7 @@ def compute(project: Path, spec: Spec) -> Report:
 
 def _current(documents: Sequence[Document]) -> dict[str, bool | None]:
     """Whether each document measured the sources of today's runtime; None when that cannot be told."""
-    today = provenance.source_digest()
+    today = runtime.source_digest_of_build()
     found: dict[str, bool | None] = {}
     for document in documents:
         manifest: Any = document.value.get("manifest") or {}

@@ -170,27 +170,25 @@ def _exclusions(entries: Sequence[Mapping[str, str]]) -> Iterator[Problem]:
 
 
 def _sentences(value: Mapping[str, Any]) -> Iterator[Problem]:
-    """Every digit of the prose must come from a placeholder; titles and footnotes take no numbers at all."""
+    """Every digit of the prose must come from a placeholder. Footnotes take none; titles are names."""
     scope = value.get("scope", {})
     filled = {"completion": [scope["completion"]] if "completion" in scope else []}
     filled.update({key: scope.get(key, []) for key in ("measured", "not_measured", "must_not_conclude")})
     for key, texts in filled.items():
         for index, text in enumerate(texts):
             where = f"$.scope.{key}" + ("" if key == "completion" else f"[{index}]")
-            yield from _bare_numbers(prose.outside_placeholders(text), where)
+            yield from _bare_numbers(prose.outside_placeholders(text), where, _FILL)
     for index, claim in enumerate(value.get("claims", ())):
-        yield from _bare_numbers(prose.outside_placeholders(claim["text"]), f"$.claims[{index}].text")
-    yield from _bare_numbers(value["title"], "$.title")
+        yield from _bare_numbers(prose.outside_placeholders(claim["text"]), f"$.claims[{index}].text", _FILL)
     for index, column in enumerate(value["columns"]):
-        for key in ("title", "footnote", "population", "outside"):
-            yield from _bare_numbers(column.get(key, ""), f"$.columns[{index}].{key}")
+        for key in ("footnote", "population", "outside"):
+            yield from _bare_numbers(
+                column.get(key, ""), f"$.columns[{index}].{key}", "say it without a number"
+            )
 
 
-def _bare_numbers(text: str, where: str) -> Iterator[Problem]:
-    for number in prose.bare_numbers(text):
-        problem = f"the number {number!r} has no source"
-        yield (
-            where,
-            problem,
-            "take it from the data with a placeholder, such as {constant:workers}, or leave it out",
-        )
+_FILL = "take it from the data with a placeholder, such as {constant:workers}, or leave it out"
+
+
+def _bare_numbers(text: str, where: str, do: str) -> Iterator[Problem]:
+    yield from ((where, f"the number {number!r} has no source", do) for number in prose.bare_numbers(text))
