@@ -16,7 +16,7 @@ from tallymark.suites.model import PRESETS
 from tallymark.suites.plan import Request
 from tallymark.suites.progress import reporter
 from tallymark.suites.settings import SETTABLE, parse
-from tallymark.suites.written import Written
+from tallymark.suites.written import Written, shown
 
 
 @click.command(
@@ -108,6 +108,6 @@ def _told(written: Written) -> int:
     for line in written.unexpected:
         click.echo(f"{shown_path(written.path)}: {line}", err=True)
     for finding in written.findings:
-        click.echo(finding.line(), err=True)
+        click.echo(shown(finding), err=True)
     click.echo(shown_path(written.path))
     return errors.FINDINGS if written.unexpected or written.refused else errors.CLEAN

@@ -96,6 +96,7 @@ class Bar:
             TaskProgressColumn(),
             TimeRemainingColumn(),
             console=Console(file=stream, highlight=False, markup=False),
+            refresh_per_second=4,  # drawing takes processor time from the run that is measured
         )
         self._bar: TaskID | None = None
         self._before = 0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tallymark.check import Finding
+from tallymark.errors import message_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,13 @@ class Written:
     def refused(self) -> bool:
         """Whether ``check`` refuses the document; a warning alone does not."""
         return bool(errors_of(self.findings))
+
+
+def shown(finding: Finding) -> str:
+    """The finding on one line; a warning says that it is one."""
+    if finding.severity == "error":
+        return finding.line()
+    return message_line(f"{finding.file}::{finding.pointer}", f"warning: {finding.problem}", finding.do)
 
 
 def errors_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
