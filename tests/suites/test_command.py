@@ -170,6 +170,8 @@ def test_a_suite_killed_in_mid_run_loses_nothing_finished_and_the_dead_run_is_na
     assert whole["runs"][: len(finished)] == finished
     assert [run["outcome"] for run in whole["runs"]] == ["completed"] * 4
     assert whole["execution"]["complete"] is True
+    (interruption,) = whole["execution"]["interruptions"]
+    assert (interruption["run_id"], interruption["cause"]) == (dead["run_id"], dead["cause"])
     assert whole["execution"]["plan"] == value["execution"]["plan"]
     assert whole["execution"]["id"] == value["execution"]["id"]
     assert not path.exists()

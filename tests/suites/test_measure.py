@@ -94,6 +94,7 @@ def test_a_suite_leaves_one_document_that_check_accepts_and_no_journal(tmp_path:
     value = document(written.path)
     execution = value["execution"]
     assert (execution["complete"], execution["seed"], execution["label"]) == (True, 3, "test")
+    assert "interruptions" not in execution
     assert (len(value["warmups"]), len(value["runs"])) == (1, 4)
     assert value["gate"]["assertions"] == [PROOF.assertions[0].to_json()]
     assert all(assertion["passed"] for assertion in value["gate"]["precheck"])
@@ -282,6 +283,14 @@ def test_resume_makes_only_what_is_missing_and_the_document_is_complete(tmp_path
     assert value["runs"][:2] == [before.finished["runs", 0], before.finished["runs", 1]]
     assert value["execution"]["complete"] is True
     assert value["execution"]["id"] == before.execution["id"]
+    stopped = before.cut_short["runs", 2]
+    assert value["execution"]["interruptions"] == [
+        {
+            "section": "runs",
+            **{key: stopped[key] for key in ("index", "run_id", "started_at", "outcome", "phase", "cause")},
+        }
+    ]
+    assert value["runs"][2]["run_id"] != stopped["run_id"]
     assert value["execution"]["plan"] == [planned.to_json() for planned in build(asked).runs]
     assert check_paths([written.path], tmp_path).exit_code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["test.json"]

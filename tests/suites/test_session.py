@@ -51,6 +51,8 @@ def test_a_run_made_again_after_it_was_cut_short_is_done(tmp_path: Path) -> None
     recorder.interrupted("runs", 0, died(recorder.document["runs"][0])).finished("runs", 0)
     session = fold(read(recorder.killed()), "j")
     assert session.finished["runs", 0]["outcome"] == "completed"
+    assert session.cut_short == {}
+    assert [(section, run["outcome"]) for section, run in session.superseded] == [("runs", "killed")]
     assert [planned.index for _, planned in session.remaining()] == [1, 2, 3]
 
 

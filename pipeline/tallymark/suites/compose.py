@@ -16,9 +16,11 @@ from tallymark.suites.stamp import utc_now
 def document(session: Session, finished_at: str) -> Json:
     """The execution as evidence: complete only when every planned run has its record.
 
-    A run that was cut short (by Ctrl-C, or because its suite died) stands in it with what is known of it.
+    A run that was cut short (by Ctrl-C, or because its suite died) stands in it with what is known of it;
+    once it was made again, the attempt is listed under ``interruptions``.
     """
     execution = session.execution
+    interruptions = [_interruption(section, run) for section, run in session.superseded]
     return {
         "schema": SCHEMA,
         "execution": {
@@ -28,12 +30,19 @@ def document(session: Session, finished_at: str) -> Json:
             "complete": session.complete,
             **{key: execution[key] for key in ("warmup_runs", "repetitions")},
             "plan": [planned.to_json() for planned in session.plan.runs],
+            **({"interruptions": interruptions} if interruptions else {}),
         },
         "manifest": session.manifest,
         "gate": session.gate,
         "warmups": _records(session, "warmups", session.plan.warmups),
         "runs": _records(session, "runs", session.plan.runs),
     }
+
+
+def _interruption(section: Section, run: Json) -> Json:
+    """An attempt that gave way to a later one: it is not counted, and not forgotten."""
+    kept = ("index", "run_id", "started_at", "outcome", "phase", "cause")
+    return {"section": section, **{key: run[key] for key in kept}}
 
 
 def _records(session: Session, section: Section, planned: Iterable[PlannedRun]) -> list[Json]:
@@ -74,6 +83,7 @@ def around(plan: Plan, planned: PlannedRun, manifest: Json, gate: Json, run: Jso
         gate=gate,
         finished={("runs", planned.index): run},
         cut_short={},
+        superseded=(),
         open_attempt=None,
         last_at=utc_now(),
     )

@@ -42,7 +42,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Everything a journal says, folded. ``open_attempt`` is a run that began and has no record."""
+    """Everything a journal says, folded.
+
+    ``cut_short`` holds the record of each run that has only been stopped so far, ``superseded`` those of
+    attempts that were made again since. ``open_attempt`` is a run that began and has no record.
+    """
 
     execution: Json
     plan: Plan
@@ -50,6 +54,7 @@ class Session:
     gate: Json | None
     finished: Mapping[tuple[Section, int], Json]
     cut_short: Mapping[tuple[Section, int], Json]
+    superseded: tuple[tuple[Section, Json], ...]
     open_attempt: Attempt | None
     last_at: str
 
@@ -125,6 +130,7 @@ def _fold(content: JournalContent) -> Session:
         gate=None,
         finished={},
         cut_short={},
+        superseded=(),
         open_attempt=None,
         last_at=head["execution"]["started_at"],
     )
@@ -145,12 +151,23 @@ def _after(session: Session, entry: dict[str, Any]) -> Session:
             return replace(session, open_attempt=replace(session.open_attempt, progress=entry["progress"]))
         case "finished":
             place = (entry["section"], entry["run"]["index"])
-            return replace(session, finished={**session.finished, place: entry["run"]}, open_attempt=None)
+            known = _superseding(session, place)
+            return replace(known, finished={**known.finished, place: entry["run"]}, open_attempt=None)
         case "interrupted" | "lost":
             place = (entry["section"], entry["run"]["index"])
-            return replace(session, cut_short={**session.cut_short, place: entry["run"]}, open_attempt=None)
+            known = _superseding(session, place)
+            return replace(known, cut_short={**known.cut_short, place: entry["run"]}, open_attempt=None)
         case kind:
             raise ValueError(f"a line of kind {kind!r} has no place here")
+
+
+def _superseding(session: Session, place: tuple[Section, int]) -> Session:
+    """The session in which the attempt at ``place`` that was cut short, if any, gives way to a new one."""
+    if place not in session.cut_short:
+        return session
+    left = {other: run for other, run in session.cut_short.items() if other != place}
+    given_way = (*session.superseded, (place[0], session.cut_short[place]))
+    return replace(session, cut_short=left, superseded=given_way)
 
 
 def _attempt(plan: Plan, entry: dict[str, Any]) -> Attempt:
