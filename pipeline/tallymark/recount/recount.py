@@ -39,7 +39,7 @@ class Refused(Exception):  # noqa: N818 - the name reads as the verdict
 
     def __init__(self, where: str, problem: str, do: str, code: int = DIFFERS) -> None:
         super().__init__("%s: %s. %s." % (where, problem, do))
-        self.code = code
+        self.where, self.problem, self.do, self.code = where, problem, do, code
 
 
 # --- strict JSON ---
@@ -220,6 +220,8 @@ def load(spec: Json, files: Sequence[Tuple[str, bytes]]) -> Tuple[List[Run], int
             raise Refused(name + "::$.schema", problem, "Name the raw files of the report")
         if pointer(document, "$.execution.complete") is not True:
             raise Refused(name + "::$.execution.complete", "not true", "Finish the execution or leave it out")
+        if not isinstance(document["runs"], list):
+            raise Refused(name + "::$.runs", "not a list", "Restore the published file")
         own = [Run(name, sha256, document, index, spec) for index in range(len(document["runs"]))]
         marks = [(name, sha256), (name, pointer(document, "$.execution.id"))]
         marks += [(name, pointer(document, "$.source.sha256"))]
@@ -229,6 +231,8 @@ def load(spec: Json, files: Sequence[Tuple[str, bytes]]) -> Tuple[List[Run], int
             seen[mark] = where
         follow_plan(name, document, own)
         runs, warmups = runs + own, warmups + len(document.get("warmups", []))
+    if not runs:
+        raise Refused("recount.py", "no run in %d files" % len(files), "Name the raw files", MISUSE)
     for entry in spec.get("exclude") or []:
         named = [run for run in runs if (run.sha256, run.pointer) == (entry["sha256"], entry["pointer"])]
         if not named:
