@@ -58,6 +58,7 @@ def test_progress_comes_first_and_the_record_last() -> None:
         ('{"tasks": NaN}', "tasks: nan is not a whole number"),
         ("[]", "they are not a JSON object"),
         ("", "they are not JSON"),
+        ("[" * 100_000, "they are not JSON"),
     ],
 )
 def test_options_that_make_no_run_are_refused_in_one_line(options: str, problem: str) -> None:

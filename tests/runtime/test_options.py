@@ -46,6 +46,8 @@ def test_the_defaults_are_those_of_the_runtime() -> None:
         ({"suite": 1}, "suite", "not a text"),
         ({"suite": None}, "suite", "not a text"),
         ({"run_id": 1}, "run_id", "not a text"),
+        ({"suite": "sc\0ale"}, "suite", "not a plain word"),
+        ({"suite": "\ud800"}, "suite", "not a plain word"),
     ],
 )
 def test_options_of_the_wrong_kind_are_refused(value: object, where: str, problem: str) -> None:

@@ -86,7 +86,7 @@ def main() -> int:
 def _read_options(text: str) -> object:
     try:
         return json.loads(text, object_pairs_hook=_unique)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError("options", f"they are not JSON ({error})", "send one JSON object") from None
 
 

@@ -69,5 +69,8 @@ def _check_kind(key: str, kind: str, value: object) -> None:
             raise UsageError(key, f"{value!r} is not a whole number", "give a whole number without a point")
         if not 0 <= value <= _LARGEST:
             raise UsageError(key, f"{value} is out of range", f"use 0 to {_LARGEST}")
-    elif not isinstance(value, str) and not (value is None and "None" in kind):
+    elif isinstance(value, str):
+        if not (value.isascii() and value.isprintable()):
+            raise UsageError(key, f"{value!r} is not a plain word", "use printable ASCII characters")
+    elif not (value is None and "None" in kind):
         raise UsageError(key, f"{value!r} is not a text", "give a text in quotes")
