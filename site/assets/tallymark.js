@@ -130,6 +130,9 @@
     for (const axis of ["xaxis", "yaxis"]) layout[axis].title.standoff = 8;
     await window.Plotly.newPlot(target, traces, layout, {
       displaylogo: false,
+      // without these, a button offers to upload the chart to the maker of the library
+      showSendToCloud: false,
+      plotlyServerURL: "",
       responsive: true,
       modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
     });
@@ -230,9 +233,9 @@
 
   const reveal = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const fold = target && target.closest("details");
+    let fold = target && target.closest("details");
     if (!fold) return;
-    fold.open = true;
+    for (; fold; fold = fold.parentElement.closest("details")) fold.open = true;
     target.scrollIntoView({ block: "center" });
   };
 

@@ -34,7 +34,7 @@ ASSETS = {
 
 @dataclass(frozen=True, slots=True)
 class SiteContent:
-    """``pages``: Markdown by path; ``navigation``: (title, path or entries); ``files``: published as they are."""
+    """``pages``: Markdown by path; ``navigation``: (title, path or entries); ``files``: published as is."""
 
     pages: Mapping[str, str]
     navigation: tuple[tuple[str, str | tuple[tuple[str, str], ...]], ...]

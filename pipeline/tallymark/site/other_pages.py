@@ -39,12 +39,15 @@ class Timestamp:
 
 @dataclass(frozen=True, slots=True)
 class MeasureLine:
-    """One measure of the published evidence: its field, unit, direction and definition."""
+    """One measure of the published evidence: its field, unit, direction and definition.
+
+    The definition is in parts (text, whether it is code), as the schemas write it with backticks.
+    """
 
     name: str
     unit: str
     direction: str
-    definition: str
+    definition: tuple[tuple[str, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +126,15 @@ def _totals(reports: Sequence[ReportData]) -> Sentence:
         "raw-files": len({file.sha256 for report in reports for file in report.files}),
         "cells": sum(len(row["cells"]) for report in reports for row in report.rows),
     }
-    nouns = {
-        "reports": " reports, ",
-        "runs": " runs, ",
-        "raw-files": " raw files, ",
-        "cells": " table cells",
-    }
-    return tuple(
-        part
-        for name, noun in nouns.items()
-        for part in (Shown(str(counts[name]), f"count:{name}"), words(noun))
-    )
+    parts: list[Shown] = []
+    for name, count in counts.items():
+        noun = {"raw-files": "raw file", "cells": "table cell"}.get(name, name.removesuffix("s"))
+        parts += [
+            *([words(", ")] if parts else []),
+            Shown(str(count), f"count:{name}"),
+            words(f" {noun}" if count == 1 else f" {noun}s"),
+        ]
+    return tuple(parts)
 
 
 def _recounted(status: Status) -> Sentence:
@@ -186,8 +187,9 @@ def _measures(schema: str) -> MeasureGroup:
     for pointer, note in schemas.annotations(schema).items():
         if note.role != "measure" or not pointer.startswith("$.runs[]."):
             continue
-        direction = "" if note.direction in (None, "none") else f"{note.direction} is better"
+        direction = "" if note.direction in (None, "none") else str(note.direction)
         text = schemas.definition(note.definition) if note.definition else note.description
         name = pointer.removeprefix("$.runs[].")
-        lines.append(MeasureLine(name, note.unit or "", direction, text))
+        parts = tuple((part, at % 2 == 1) for at, part in enumerate(text.split("`")))
+        lines.append(MeasureLine(name, note.unit or "", direction, parts))
     return MeasureGroup(schema, tuple(lines))

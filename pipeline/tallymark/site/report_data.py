@@ -108,6 +108,11 @@ class ReportData:
         """The runs of one row, failed ones too."""
         return [run for run in self.runs if run.row == row]
 
+    def holds_words(self, key: str) -> bool:
+        """Whether any row has something else than a number under a row key."""
+        values = [row["key"][key] for row in self.rows]
+        return any(isinstance(value, bool) or not isinstance(value, int | float) for value in values)
+
     def column(self, name: str) -> dict[str, Any]:
         """The column called ``name``. SpecError: the report has none."""
         for column in self.columns:

@@ -17,7 +17,7 @@ from tallymark.site.manifest_view import ManifestView, manifest_view
 from tallymark.site.prose import sentence
 from tallymark.site.report_data import ReportData
 from tallymark.site.runs_view import LedgerLine, RunsView, constants_view, ledger_view, runs_view
-from tallymark.site.shown import Sentence, Shown, sourced, value_text, words
+from tallymark.site.shown import Sentence, Shown, sourced, value_text, visible, words
 from tallymark.site.status import Status, status_lines
 from tallymark.site.svg import Chart, chart
 from tallymark.site.table_view import TableView, table_view
@@ -208,21 +208,26 @@ def _notes(report: ReportData) -> tuple[Sentence, ...]:
 
 
 def _rerun_cost(report: ReportData) -> Sentence:
+    """What the second command does, what it takes, and on which machine it took that."""
+    imported = next((file for file in report.files if file.document.kind == "imported-execution"), None)
+    if imported is not None:
+        source: Any = imported.document.value["source"]
+        tool = sourced(visible(source["format"]), f"raw:{imported.sha256}/$.source.format")
+        return words("Measured by "), tool, words(" and imported; this imports the file again.")
+    minutes = commands.minutes(report)
     parts: list[Shown] = [
         words("Takes about "),
-        Shown(str(commands.minutes(report)), f"duration:{report.name}/minutes"),
-        words(" minutes"),
+        Shown(str(minutes), f"duration:{report.name}/minutes"),
+        words(" minute" if minutes == 1 else " minutes"),
     ]
     peak = commands.peak_mib(report)
     if peak is not None:
         parts += [words(" and "), Shown(peak, f"memory:{report.name}/mib"), words(" MiB of memory a run")]
-    constants = report.value["constants"]
-    machine = constants.get("machine") or {}
-    parts.append(words(" on the machine that was measured ("))
-    parts += machine_words(report, constants.get("machine"))
-    if machine.get("os_build"):
-        source = f"constant:{report.name}/machine/os_build"
-        parts += [words("; "), sourced(value_text(machine["os_build"]), source)]
+    machine = report.value["constants"].get("machine")
+    parts += [words(" on the machine that was measured ("), *machine_words(report, machine)]
+    if machine and machine.get("os_build"):
+        os_build = f"constant:{report.name}/machine/os_build"
+        parts += [words("; "), sourced(value_text(machine["os_build"]), os_build)]
     return (*parts, words("). Other machines give other numbers; the claims are what should hold again."))
 
 

@@ -39,7 +39,7 @@ class RunRow:
     href: str
     file: Shown
     index: Shown
-    keys: tuple[Shown, ...]
+    keys: tuple[tuple[Shown, bool], ...]
     repetition: Shown
     started_at: Shown | None
     state: str
@@ -50,9 +50,9 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class RunsView:
-    """The run table."""
+    """The run table; ``keys`` are names and whether they hold text."""
 
-    keys: tuple[str, ...]
+    keys: tuple[tuple[str, bool], ...]
     measures: tuple[Measure, ...]
     has_time: bool
     rows: tuple[RunRow, ...]
@@ -71,7 +71,7 @@ def runs_view(report: ReportData) -> RunsView:
     """Every run of every file of the report."""
     measures = _measures(report)
     return RunsView(
-        keys=tuple(report.spec["rows"]),
+        keys=tuple((key, report.holds_words(key)) for key in report.spec["rows"]),
         measures=measures,
         has_time=any(run.value.get("started_at") for run in report.runs),
         rows=tuple(_row(report, run, measures) for run in report.runs),
@@ -126,7 +126,7 @@ def _row(report: ReportData, run: Run, measures: tuple[Measure, ...]) -> RunRow:
     )
 
 
-def _keys(report: ReportData, run: Run) -> tuple[Shown, ...]:
+def _keys(report: ReportData, run: Run) -> tuple[tuple[Shown, bool], ...]:
     """The row keys; a key that lies in the manifest is read from the document, not from the run."""
     shown = []
     pointers = {key["name"]: key["pointer"] for key in report.spec["config_keys"]}
@@ -135,7 +135,7 @@ def _keys(report: ReportData, run: Run) -> tuple[Shown, ...]:
         value = value_text(config_value(run.file, run.value, pointer))
         inside = pointer.startswith("$.runs[]")
         below = f"raw:~{pointer.removeprefix('$.runs[]')}" if inside else f"raw:{run.file.sha256}/{pointer}"
-        shown.append(Shown(value, below))
+        shown.append((Shown(value, below), report.holds_words(name)))
     return tuple(shown)
 
 

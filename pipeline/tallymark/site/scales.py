@@ -93,12 +93,15 @@ def fitted_axis(values: Sequence[Number], title: str) -> Axis:
     low, high = min(values), max(values)
     if low <= 0 or high / low >= _FITTED_BELOW_RATIO:
         return linear_axis(values, title)
-    spread = max(Decimal(repr(high)) - Decimal(repr(low)), Decimal(repr(high)) / 50)
+    least, most = Decimal(repr(low)), Decimal(repr(high))
+    spread = max(most - least, most / 50)
     step = _step(spread, 4)
-    first, last = math.floor(Decimal(repr(low)) / step), math.ceil(Decimal(repr(high)) / step)
+    # a little room, so that no mark stands on the frame
+    first = math.floor((least - spread / 20) / step)
+    last = math.ceil((most + spread / 20) / step)
     if first <= 0:
         return linear_axis(values, title)
-    ticks = tuple(_tick(step * at) for at in range(first, max(last, first + 1) + 1))
+    ticks = tuple(_tick(step * at) for at in range(first, last + 1))
     return Axis("linear", ticks[0].value, ticks[-1].value, f"{title} (not from zero)", ticks)  # type: ignore[arg-type]
 
 

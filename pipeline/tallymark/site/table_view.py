@@ -22,12 +22,16 @@ NOTE_FACTS = (
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """One column header; ``unit`` is empty for plain counts; ``note`` is the letter of its note."""
+    """One column header; ``unit`` is empty for plain counts; ``note`` is the letter of its note.
+
+    ``words``: the column holds text, not numbers (row keys only).
+    """
 
     name: str
     title: Shown
     unit: Shown | None
     note: str
+    words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: its reference base, its keys and its cells."""
+    """One row: its reference base, its keys (and whether each is text) and its cells."""
 
     base: str
-    keys: tuple[Shown, ...]
+    keys: tuple[tuple[Shown, bool], ...]
     cells: tuple[Cell, ...]
 
 
@@ -116,7 +120,7 @@ def table_view(report: ReportData, jq_lines: Mapping[str, str]) -> TableView:
     return TableView(
         report=report.name,
         keys=tuple(
-            Head(key, Shown(key, f"spec:{report.name}/$.rows[{at}]"), None, "")
+            Head(key, Shown(key, f"spec:{report.name}/$.rows[{at}]"), None, "", report.holds_words(key))
             for at, key in enumerate(report.spec["rows"])
         ),
         heads=tuple(_head(report, at, column) for at, column in enumerate(report.columns)),
@@ -139,7 +143,10 @@ def letter(at: int) -> str:
 
 
 def _row(report: ReportData, at: int, row: Mapping[str, Any]) -> Row:
-    keys = tuple(Shown(value_text(value), f"key:~/{name}") for name, value in row["key"].items())
+    keys = tuple(
+        (Shown(value_text(value), f"key:~/{name}"), report.holds_words(name))
+        for name, value in row["key"].items()
+    )
     cells = tuple(_cell(at, name, row["cells"][name]) for name in _names(report))
     return Row(f"{report.name}/{row['id']}", keys, cells)
 

@@ -59,6 +59,6 @@ def front_matter_title(title: Shown | str) -> str:
     """A title for places where the page engine writes text into HTML unescaped: markup is made harmless."""
     text = title.text if isinstance(title, Shown) else title
     harmless = str.maketrans(
-        {"<": "‹", ">": "›", "&": "＆", '"': "”", "'": "’", "\\": "/", "{": "(", "}": ")"}
+        {"<": "‹", ">": "›", "&": "+", '"': "”", "'": "’", "\\": "/", "{": "(", "}": ")"}
     )
     return " ".join(text.translate(harmless).split())
