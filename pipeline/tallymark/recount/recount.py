@@ -28,6 +28,7 @@ Number = Union[int, float]
 Json = Dict[str, Any]
 DIFFERS, MISUSE, UNREADABLE = 1, 2, 5
 MAX_FILE_BYTES, MAX_TOTAL_BYTES, MAX_INTEGER = 512 * 2**20, 2 * 2**30, 2**53 - 1
+MISFITS = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 LAYOUT = "log-linear/7"
 RULE = ("name", "source", "over", "aggregate", "percentile", "samples", "unit", "source_unit", "factor")
 RULE += ("places", "significant", "include_failed")  # type: ignore[assignment]
@@ -379,7 +380,7 @@ def recompute(spec: Json, files: List[Tuple[str, bytes]]) -> Json:
         hashed = [{"name": name, "sha256": hashlib.sha256(data).hexdigest()} for name, data in sorted(files)]
         table = {"rows": rows, "ledger": ledger, "files": hashed, "constants": constants(spec, runs)}
         return dict(table, digest=digest(spec, table))
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+    except MISFITS as error:
         raise Refused("spec", "does not fit the files: %r" % error, "Use the published files") from error
 
 
@@ -508,18 +509,22 @@ def read_bundle(path: str) -> Dict[str, bytes]:
         raise Refused(path, problem, "Download it again", UNREADABLE) from error
 
 
-def inputs(paths: Sequence[str], report: str) -> Tuple[Json, Any, List[Tuple[str, bytes]]]:
-    """(spec, report or None, raw files) from the words of the command line."""
+def inputs(paths: Sequence[str], report: str) -> Tuple[Json, Json, List[Tuple[str, bytes]]]:
+    """(spec, report or {}, raw files) from the words of the command line."""
     if zipfile.is_zipfile(paths[0]):
         if paths[1:] or report:
             raise Refused(paths[0], "a bundle stands alone", "Give the zip only", MISUSE)
         held = read_bundle(paths[0])
-        if not {"spec.json", "report.json"} <= set(held):
-            raise Refused(paths[0], "holds no spec.json and report.json", "Download it again", MISUSE)
-        spec, published = (read_json(held[name], name) for name in ("spec.json", "report.json"))
-        return spec, published, [(name, held[name]) for name in held if name.startswith("data/")]
-    published = read_json(read_file(report), report) if report else None
-    return read_json(read_file(paths[0]), paths[0]), published, [(one, read_file(one)) for one in paths[1:]]
+        files = [(name, held[name]) for name in held if name.startswith("data/")]
+        texts = {name: held.get(name, b"null") for name in ("spec.json", "report.json")}
+    else:
+        files = [(path, read_file(path)) for path in paths[1:]]
+        texts = {path: read_file(path) for path in (paths[0], report) if path}
+    values = [read_json(data, name) for name, data in texts.items()]
+    for name, value in zip(texts, values):
+        if not isinstance(value, dict) or not value:
+            raise Refused(name, "missing, or not a JSON object", "Download it again", MISUSE)
+    return values[0], values[1] if len(values) > 1 else {}, files
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -533,10 +538,13 @@ def main(arguments: Sequence[str]) -> int:
     try:
         spec, report, files = inputs(options.paths, options.report)
         table = recompute(spec, files)
-        differences = compare(report, spec, table) if report is not None else []
+        differences = compare(report, spec, table) if report else []
     except Refused as refused:
         print(refused, file=sys.stderr)
         return refused.code
+    except MISFITS as error:
+        print("report: does not fit the spec: %r. Use the published NAME.json." % error, file=sys.stderr)
+        return MISUSE
     if options.json:
         print(json.dumps(dict(table, differences=differences), indent=1, ensure_ascii=False))
     else:
