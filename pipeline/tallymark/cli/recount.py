@@ -36,7 +36,14 @@ _site_option = click.option(
 @click.option(
     "--seed", type=click.IntRange(min=0), metavar="S", help="Which cells: the same seed, the same cells."
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="json is for a program that reads it.",
+)
 @click.pass_context
 def recount(
     context: click.Context,
