@@ -15,7 +15,7 @@ from tallymark.cli import COMMANDS, root
 from tallymark.evidence import strict_json
 
 ROOT = Path(__file__).resolve().parents[1]
-READ = [ROOT / "README.md", *sorted((ROOT / "site/docs").glob("**/*.md"))]
+READ = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "site/docs").glob("**/*.md"))]
 
 
 def walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[str, click.Command]]:
