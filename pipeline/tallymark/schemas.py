@@ -189,8 +189,10 @@ def _validator(root: dict[str, Any], known: list[dict[str, Any]]) -> Any:
     """A validator to be reused: building one costs more than checking a small document."""
     from jsonschema import Draft202012Validator, FormatChecker, validators
     from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
 
-    registry: Registry[Any] = Registry().with_contents([(schema["$id"], schema) for schema in known])
+    contents = [(schema["$id"], schema) for schema in known]
+    registry: Registry[Any] = Registry().with_contents(contents, default_specification=DRAFT202012)
     strict = validators.extend(  # type: ignore[no-untyped-call]
         Draft202012Validator,
         type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),

@@ -29,21 +29,24 @@ def schema_findings(schemas: SchemaSet) -> Iterator[Finding]:
     """Everything that is wrong with the schemas of a set, apart from the lock."""
     for schema_id in schemas.ids:
         schema = schemas.schema(schema_id)
-        problems = [
+        invalid = list(_validity(schema))
+        problems = invalid or [
             *_identity(schema_id, schema),
             *_structure(schema, "$"),
             *_annotations(schemas, schema_id),
         ]
         for pointer, problem, do in problems:
             yield Finding(f"schemas/{schema_id}.schema.json", pointer, RULE, problem, do)
-        yield from _examples(schemas, schema_id)
+        if not invalid:
+            yield from _examples(schemas, schema_id)
     yield from _definitions(schemas)
 
 
 Problem = tuple[str, str, str]
 
 
-def _identity(schema_id: str, schema: Mapping[str, Any]) -> Iterator[Problem]:
+def _validity(schema: Mapping[str, Any]) -> Iterator[Problem]:
+    """Whether it is a JSON Schema at all; nothing else can be said about one that is not."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 
@@ -51,6 +54,10 @@ def _identity(schema_id: str, schema: Mapping[str, Any]) -> Iterator[Problem]:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         yield "$", f"not a JSON Schema ({error.message[:80]})", "Correct it"
+
+
+def _identity(schema_id: str, schema: Mapping[str, Any]) -> Iterator[Problem]:
+    """The dialect, the id and the name that documents carry follow from the file's name."""
     if schema.get("$schema") != _DIALECT:
         yield "$.$schema", "the dialect is not declared", f"Write {_DIALECT}"
     urn = f"urn:tallymark:schema:{schema_id.replace('/', ':')}"
