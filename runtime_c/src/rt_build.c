@@ -26,13 +26,14 @@ void rt_build_write(rt_json *json, const char *key) {
     rt_json_object_end(json);
 }
 
-/* dladdr gives the name that a program was called by, which need not lead to its file; the kernel knows better. */
+/* dladdr gives the name that a program was called by, which need not lead to its file; the kernel knows better. Code
+ * that the loader does not know is in a program linked without it. */
 static const char *code_path(void) {
     Dl_info here, program;
-    if (dladdr((const void *)&revision_or_null, &here) == 0 || here.dli_fname == NULL) {
-        return NULL;
-    }
     const void *program_headers = (const void *)(uintptr_t)getauxval(AT_PHDR);
+    if (dladdr((const void *)&revision_or_null, &here) == 0 || here.dli_fname == NULL) {
+        return "/proc/self/exe";
+    }
     if (dladdr(program_headers, &program) != 0 && program.dli_fbase == here.dli_fbase) {
         return "/proc/self/exe";
     }
@@ -40,11 +41,8 @@ static const char *code_path(void) {
 }
 
 void rt_build_library(rt_fact_text *sha256) {
-    const char *path = code_path();
     sha256->missing = NULL;
-    if (path == NULL) {
-        sha256->missing = "the loader does not tell which file holds the running code";
-    } else if (rt_digest_file_hex(path, sha256->value) != RT_OK) {
+    if (rt_digest_file_hex(code_path(), sha256->value) != RT_OK) {
         sha256->missing = "the file that holds the running code cannot be read";
     }
 }
