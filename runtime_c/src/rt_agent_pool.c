@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Open addressing with linear probing; a free place has no role. Removal shifts the cluster back, so there are
- * no tombstones and lookups stay short. */
+/* Open addressing with linear probing; a free place has no role. Removal shifts the cluster back, so there
+ * are no tombstones and lookups stay short. */
 typedef struct index_entry {
     uint64_t hash;
     rt_agent_role *role;
@@ -51,10 +51,11 @@ rt_status rt_agent_pool_create(rt_allocator *allocator, uint32_t capacity, rt_ag
     if (self == NULL || index == NULL) {
         rt_free_lines(allocator, index);
         rt_free(allocator, self);
-        return rt_fail(why, RT_NO_MEMORY, "no memory for the index of %u roles; choose fewer agents", capacity);
+        return rt_fail(why, RT_NO_MEMORY, "no memory for the index of %u roles; choose fewer agents",
+                       capacity);
     }
-    *self = (rt_agent_pool){
-        .allocator = allocator, .index = index, .mask = places - 1u, .capacity = capacity};
+    *self =
+        (rt_agent_pool){.allocator = allocator, .index = index, .mask = places - 1u, .capacity = capacity};
     *out = self;
     return RT_OK;
 }
@@ -87,8 +88,8 @@ static size_t block_bytes(size_t name_bytes, size_t text_bytes) {
 }
 
 /* One block holds the role, its name and its text. */
-static rt_agent_role *role_create(rt_allocator *allocator, const char *name, size_t name_bytes, const char *text,
-                                  size_t text_bytes) {
+static rt_agent_role *role_create(rt_allocator *allocator, const char *name, size_t name_bytes,
+                                  const char *text, size_t text_bytes) {
     rt_agent_role *const role = rt_allocate(allocator, block_bytes(name_bytes, text_bytes));
     if (role == NULL) {
         return NULL;

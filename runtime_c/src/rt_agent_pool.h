@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define RT_AGENT_POOL_MAX_ROLES 1000000u
-#define RT_AGENT_NAME_MAX_BYTES 255u  /* without a terminating zero */
+#define RT_AGENT_NAME_MAX_BYTES 255u /* without a terminating zero */
 #define RT_AGENT_TEXT_MAX_BYTES 65535u
 #define RT_AGENT_PROMPT_FRAME_BYTES 4u /* what a prompt holds beside name, text and task text */
 

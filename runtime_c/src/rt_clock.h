@@ -10,8 +10,8 @@
 
 /* A source of time. Both functions may be called from any thread. */
 typedef struct rt_clock {
-    uint64_t (*now_ns)(void *context);  /* monotonic; NULL means CLOCK_MONOTONIC */
-    int64_t (*wall_s)(void *context);   /* seconds since 1970 UTC; NULL means CLOCK_REALTIME */
+    uint64_t (*now_ns)(void *context); /* monotonic; NULL means CLOCK_MONOTONIC */
+    int64_t (*wall_s)(void *context);  /* seconds since 1970 UTC; NULL means CLOCK_REALTIME */
     void *context;
 } rt_clock;
 

@@ -36,7 +36,8 @@ rt_status rt_context_store_create(rt_allocator *allocator, uint64_t bytes, uint6
     self->buffer = rt_allocate_lines(allocator, 1, bytes);
     if (self->buffer == NULL) {
         rt_free(allocator, self);
-        return rt_fail(why, RT_NO_MEMORY, "no memory for a context of %llu bytes; choose a smaller context_bytes",
+        return rt_fail(why, RT_NO_MEMORY,
+                       "no memory for a context of %llu bytes; choose a smaller context_bytes",
                        (unsigned long long)bytes);
     }
     fill(self->buffer, bytes, seed);
@@ -55,7 +56,9 @@ uint64_t rt_context_store_bytes(const rt_context_store *self) { return self->byt
 
 /* Offsets depend on the task and the probe's number only, so the reads of one task overlap in the
  * memory system; a chain through the read values would measure latency instead. */
-static inline uint64_t probe_base(uint64_t task_id) { return rt_random_mix(task_id + UINT64_C(0x5851F42D4C957F2D)); }
+static inline uint64_t probe_base(uint64_t task_id) {
+    return rt_random_mix(task_id + UINT64_C(0x5851F42D4C957F2D));
+}
 
 static inline uint64_t offset_from(uint64_t base, uint32_t probe, uint64_t bytes) {
     uint64_t value = base + (uint64_t)probe * UINT64_C(0x9E3779B97F4A7C15);
@@ -81,17 +84,21 @@ static inline uint64_t fold_word(uint64_t sum, uint64_t word) {
 
 static uint64_t last_word_mask(uint64_t bytes) { return (UINT64_C(1) << (bytes % 8u * 8u)) - 1u; }
 
-uint64_t rt_context_store_checksum(const rt_context_store *self) {
-    const uint64_t words = self->bytes / 8u;
-    uint64_t sum = self->bytes;
+uint64_t rt_context_checksum(const uint8_t *buffer, uint64_t bytes) {
+    const uint64_t words = bytes / 8u;
+    uint64_t sum = bytes;
     uint64_t word;
     for (uint64_t i = 0; i < words; i++) {
-        memcpy(&word, self->buffer + i * 8u, 8);
+        memcpy(&word, buffer + i * 8u, 8);
         sum = fold_word(sum, word);
     }
     word = 0;
-    memcpy(&word, self->buffer + words * 8u, self->bytes % 8u);
+    memcpy(&word, buffer + words * 8u, bytes % 8u);
     return fold_word(sum, word);
+}
+
+uint64_t rt_context_store_checksum(const rt_context_store *self) {
+    return rt_context_checksum(self->buffer, self->bytes);
 }
 
 uint8_t rt_context_formula_byte(uint64_t seed, uint64_t offset) {

@@ -30,6 +30,9 @@ uint64_t rt_context_store_probe(const rt_context_store *self, uint64_t task_id, 
 /* Checksum of what the buffer holds now, in one pass over it. */
 uint64_t rt_context_store_checksum(const rt_context_store *self);
 
+/* The same checksum of any bytes. */
+uint64_t rt_context_checksum(const uint8_t *buffer, uint64_t bytes);
+
 /* The formulas, none of which touches a buffer. */
 uint8_t rt_context_formula_byte(uint64_t seed, uint64_t offset);
 uint64_t rt_context_probe_offset(uint64_t task_id, uint32_t probe, uint64_t bytes);

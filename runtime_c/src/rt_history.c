@@ -11,16 +11,17 @@ static rt_history_entry *entry_at(const rt_history *self, uint64_t index) {
     return (rt_history_entry *)(void *)(self->entries + index * self->entry_bytes);
 }
 
-rt_status rt_history_init(rt_history *self, rt_allocator *allocator, uint64_t limit_tasks, uint64_t limit_bytes,
-                          uint32_t output_capacity_bytes, uint64_t spares) {
+rt_status rt_history_init(rt_history *self, rt_allocator *allocator, uint64_t limit_tasks,
+                          uint64_t limit_bytes, uint32_t output_capacity_bytes, uint64_t spares) {
     const uint64_t slots = slots_for(limit_tasks, limit_bytes);
     const uint64_t used_bytes = sizeof(rt_history_entry) + output_capacity_bytes;
     *self = (rt_history){.slots = slots,
                          .limit_bytes = limit_bytes,
                          .entry_bytes = (used_bytes + RT_LINE_BYTES - 1) / RT_LINE_BYTES * RT_LINE_BYTES};
-    self->ring = rt_allocate_lines(allocator, slots + spares, sizeof *self->ring);
     self->entries = rt_allocate_lines(allocator, slots + spares, self->entry_bytes);
-    if (self->ring == NULL || self->entries == NULL) {
+    self->ring =
+        self->entries == NULL ? NULL : rt_allocate_lines(allocator, slots + spares, sizeof *self->ring);
+    if (self->ring == NULL) {
         rt_history_reset(self, allocator);
         return RT_NO_MEMORY;
     }

@@ -33,8 +33,8 @@ typedef struct rt_history {
 
 /* Allocates all entries: as many as the limits allow to retain, and `spares` more that
  * rt_history_spare hands out. RT_NO_MEMORY: nothing is kept. */
-rt_status rt_history_init(rt_history *self, rt_allocator *allocator, uint64_t limit_tasks, uint64_t limit_bytes,
-                          uint32_t output_capacity_bytes, uint64_t spares);
+rt_status rt_history_init(rt_history *self, rt_allocator *allocator, uint64_t limit_tasks,
+                          uint64_t limit_bytes, uint32_t output_capacity_bytes, uint64_t spares);
 void rt_history_reset(rt_history *self, rt_allocator *allocator);
 
 /* The index-th spare entry, index < spares; asked for once each. */
@@ -54,8 +54,8 @@ static inline void rt_history_drop_oldest(rt_history *self) {
     self->count--;
 }
 
-/* Retains *entry, drops the oldest ones until both limits hold, and sets *entry to a free one instead. An entry
- * that exceeds the byte limit alone is not retained, and does not push others out. */
+/* Retains *entry, drops the oldest ones until both limits hold, and sets *entry to a free one instead. An
+ * entry that exceeds the byte limit alone is not retained, and does not push others out. */
 static inline void rt_history_put(rt_history *self, rt_history_entry **entry) {
     const uint64_t cost_bytes = rt_history_cost_bytes(*entry);
     if (cost_bytes > self->limit_bytes || self->slots == 0) {

@@ -1,6 +1,8 @@
 #include "rt_random.h"
 
-static uint64_t rotate_left(uint64_t value, unsigned bits) { return (value << bits) | (value >> (64u - bits)); }
+static uint64_t rotate_left(uint64_t value, unsigned bits) {
+    return (value << bits) | (value >> (64u - bits));
+}
 
 void rt_random_init(rt_random *self, uint64_t seed) {
     for (unsigned i = 0; i < 4; i++) {

@@ -6,7 +6,8 @@
 /* Outputs larger than this a batch make a worker take fewer tasks at once. */
 #define BATCH_OUTPUT_BYTES (256u * 1024u)
 
-/* ---- create and destroy -------------------------------------------------------------------------------------- */
+/* ---- create and destroy
+ * -------------------------------------------------------------------------------------- */
 
 static rt_status check_options(const rt_scheduler_options *options, rt_message *why) {
     if (options->workers == 0 || options->workers > RT_SCHEDULER_MAX_WORKERS) {
@@ -17,7 +18,8 @@ static rt_status check_options(const rt_scheduler_options *options, rt_message *
         return rt_fail(why, RT_INVALID, "max_active is 0, so no task could ever run; choose 1 or more");
     }
     if (options->queue_limit == 0) {
-        return rt_fail(why, RT_INVALID, "queue_limit is 0, so every task would be rejected; choose 1 or more");
+        return rt_fail(why, RT_INVALID,
+                       "queue_limit is 0, so every task would be rejected; choose 1 or more");
     }
     if (options->hooks.run == NULL) {
         return rt_fail(why, RT_INVALID, "there is no runner; set hooks.run");
@@ -26,8 +28,8 @@ static rt_status check_options(const rt_scheduler_options *options, rt_message *
 }
 
 static uint32_t batch_limit_for(uint32_t output_capacity_bytes) {
-    const uint32_t fitting = output_capacity_bytes == 0 ? RT_SCHEDULER_MAX_BATCH
-                                                        : BATCH_OUTPUT_BYTES / output_capacity_bytes + 1;
+    const uint32_t fitting =
+        output_capacity_bytes == 0 ? RT_SCHEDULER_MAX_BATCH : BATCH_OUTPUT_BYTES / output_capacity_bytes + 1;
     return fitting < RT_SCHEDULER_MAX_BATCH ? fitting : RT_SCHEDULER_MAX_BATCH;
 }
 
@@ -83,9 +85,9 @@ static rt_status allocate_worker(rt_scheduler *self, uint32_t index) {
 static rt_status allocate_parts(rt_scheduler *self, const rt_scheduler_options *options) {
     self->workers = rt_allocate_lines(self->allocator, self->worker_count, sizeof *self->workers);
     self->idle_stack = rt_allocate_array(self->allocator, self->worker_count, sizeof *self->idle_stack);
-    const rt_status status =
-        rt_history_init(&self->history, self->allocator, options->history_limit_tasks, options->history_limit_bytes,
-                        options->output_capacity_bytes, (uint64_t)self->worker_count * self->batch_limit);
+    const rt_status status = rt_history_init(&self->history, self->allocator, options->history_limit_tasks,
+                                             options->history_limit_bytes, options->output_capacity_bytes,
+                                             (uint64_t)self->worker_count * self->batch_limit);
     if (self->workers == NULL || self->idle_stack == NULL || status != RT_OK) {
         return RT_NO_MEMORY;
     }
@@ -111,7 +113,8 @@ static rt_status start_threads(rt_scheduler *self, rt_thread_start start, rt_mes
     if (error == 0) {
         return RT_OK;
     }
-    return rt_fail(why, RT_NO_THREAD, "worker %u of %u could not start: %s; raise the limit of threads or choose fewer workers",
+    return rt_fail(why, RT_NO_THREAD,
+                   "worker %u of %u could not start: %s; raise the limit of threads or choose fewer workers",
                    self->started_threads + 1, self->worker_count, strerror(error));
 }
 
@@ -131,7 +134,8 @@ rt_status rt_scheduler_create(const rt_scheduler_options *options, rt_scheduler 
     status = allocate_parts(self, options);
     if (status != RT_OK) {
         rt_scheduler_destroy(self);
-        return rt_fail(why, status, "no memory for %u workers and a history of %llu tasks; choose fewer of them",
+        return rt_fail(why, status,
+                       "no memory for %u workers and a history of %llu tasks; choose fewer of them",
                        options->workers, (unsigned long long)options->history_limit_tasks);
     }
     status = start_threads(self, options->start_thread != NULL ? options->start_thread : pthread_create, why);
@@ -192,7 +196,8 @@ void rt_scheduler_destroy(rt_scheduler *self) {
     rt_free_lines(self->allocator, self);
 }
 
-/* ---- submit -------------------------------------------------------------------------------------------------- */
+/* ---- submit
+ * -------------------------------------------------------------------------------------------------- */
 
 static uint64_t started_tasks(const rt_scheduler *self) {
     uint64_t started = 0;
@@ -241,7 +246,8 @@ static size_t admit(rt_scheduler *self, rt_task *const *tasks, size_t count) {
     return room;
 }
 
-rt_status rt_scheduler_submit_many(rt_scheduler *self, rt_task *const *tasks, size_t count, size_t *admitted) {
+rt_status rt_scheduler_submit_many(rt_scheduler *self, rt_task *const *tasks, size_t count,
+                                   size_t *admitted) {
     size_t room = 0;
     rt_worker *helper = NULL;
     rt_status status = RT_STOPPED;
@@ -269,7 +275,8 @@ rt_status rt_scheduler_submit(rt_scheduler *self, rt_task *task) {
     return rt_scheduler_submit_many(self, &task, 1, NULL);
 }
 
-/* ---- wait ---------------------------------------------------------------------------------------------------- */
+/* ---- wait
+ * ---------------------------------------------------------------------------------------------------- */
 
 typedef bool (*condition)(const rt_scheduler *self, uint64_t in_flight);
 
@@ -315,7 +322,8 @@ rt_status rt_scheduler_wait_idle(rt_scheduler *self, uint64_t timeout_ns) {
     return wait_for(self, is_quiet, 0, timeout_ns);
 }
 
-/* ---- hold and abandon ---------------------------------------------------------------------------------------- */
+/* ---- hold and abandon
+ * ---------------------------------------------------------------------------------------- */
 
 static rt_status set_held(rt_scheduler *self, bool held) {
     if (rt_scheduler_is_forked(self)) {

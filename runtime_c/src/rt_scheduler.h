@@ -28,36 +28,36 @@
 #include <stdint.h>
 
 #define RT_SCHEDULER_MAX_WORKERS 1024u
-#define RT_SCHEDULER_LEVELS 256u       /* priorities 0 .. 255; 255 runs first */
-#define RT_SCHEDULER_MAX_BATCH 32u     /* tasks that a worker takes at once */
-#define RT_SCHEDULER_SAMPLE_EVERY 64u  /* each worker times the spans of every 64th task that it runs */
+#define RT_SCHEDULER_LEVELS 256u      /* priorities 0 .. 255; 255 runs first */
+#define RT_SCHEDULER_MAX_BATCH 32u    /* tasks that a worker takes at once */
+#define RT_SCHEDULER_SAMPLE_EVERY 64u /* each worker times the spans of every 64th task that it runs */
 #define RT_SCHEDULER_FOREVER UINT64_MAX
 
 typedef struct rt_scheduler rt_scheduler;
 
 /* A task: the caller's memory, the scheduler's while it is admitted and not yet released. */
 typedef struct rt_task {
-    struct rt_task *next;   /* private to the scheduler */
-    uint64_t id;            /* set by the caller */
-    uint64_t submitted_ns;  /* set by the caller: now, or the intended time in open loop */
+    struct rt_task *next;  /* private to the scheduler */
+    uint64_t id;           /* set by the caller */
+    uint64_t submitted_ns; /* set by the caller: now, or the intended time in open loop */
     uint64_t admitted_ns;
     uint64_t dequeued_ns;
     uint64_t started_ns;
     uint64_t ended_ns;
-    uint32_t output_bytes;  /* what the runner wrote */
-    uint8_t priority;       /* set by the caller */
-    uint8_t status;         /* an rt_status: what the runner returned */
+    uint32_t output_bytes; /* what the runner wrote */
+    uint8_t priority;      /* set by the caller */
+    uint8_t status;        /* an rt_status: what the runner returned */
     uint8_t reserved[2];
 } rt_task;
 
 /* What a runner gets, and where it writes. */
 typedef struct rt_task_run {
     uint64_t task_id;
-    uint32_t worker;                /* 0 .. workers-1: index of per-worker state of the runner */
+    uint32_t worker; /* 0 .. workers-1: index of per-worker state of the runner */
     uint32_t output_capacity_bytes;
-    uint8_t *output;                /* this task's own output buffer */
-    uint32_t output_bytes;          /* set by the runner; 0 on entry; more than the capacity is a failure */
-    bool sampled;                   /* time the spans of this task */
+    uint8_t *output;       /* this task's own output buffer */
+    uint32_t output_bytes; /* set by the runner; 0 on entry; more than the capacity is a failure */
+    bool sampled;          /* time the spans of this task */
 } rt_task_run;
 
 /* A finished task as the history keeps it. */
@@ -82,13 +82,13 @@ typedef struct rt_scheduler_hooks {
 } rt_scheduler_hooks;
 
 /* Starts a thread as pthread_create does; tests pass one that fails. */
-typedef int (*rt_thread_start)(pthread_t *thread, const pthread_attr_t *attributes,
-                               void *(*entry)(void *), void *argument);
+typedef int (*rt_thread_start)(pthread_t *thread, const pthread_attr_t *attributes, void *(*entry)(void *),
+                               void *argument);
 
 typedef struct rt_scheduler_options {
-    rt_allocator *allocator;        /* outlives the scheduler */
-    const rt_clock *clock;          /* outlives the scheduler; NULL: rt_clock_machine */
-    rt_thread_start start_thread;   /* NULL: pthread_create */
+    rt_allocator *allocator;      /* outlives the scheduler */
+    const rt_clock *clock;        /* outlives the scheduler; NULL: rt_clock_machine */
+    rt_thread_start start_thread; /* NULL: pthread_create */
     rt_scheduler_hooks hooks;
     uint32_t workers;               /* 1 .. RT_SCHEDULER_MAX_WORKERS */
     uint32_t max_active;            /* >= 1; workers that may run tasks at the same time */
@@ -137,16 +137,16 @@ rt_status rt_scheduler_abandon(rt_scheduler *self);
  * their finalisation. */
 typedef struct rt_scheduler_counts {
     uint64_t submitted, admitted, rejected, completed, failed, cancelled;
-    uint64_t queued;      /* admitted and not started, batches held by workers included */
-    uint64_t queue_peak;  /* highest `queued` ever: exact, not sampled */
+    uint64_t queued;     /* admitted and not started, batches held by workers included */
+    uint64_t queue_peak; /* highest `queued` ever: exact, not sampled */
     uint64_t ended;
-    uint32_t active;      /* tasks whose runner is running */
-    uint32_t active_peak; /* most workers that held tasks at the same time */
-    uint32_t idle;        /* workers asleep */
-    uint64_t dequeues;    /* batches taken */
-    uint64_t dequeued;    /* tasks in them; a task given back and taken again counts twice */
-    uint64_t wakeups;     /* workers woken to take a batch */
-    uint64_t turns;       /* passes of all worker loops: stands still while there is nothing to do */
+    uint32_t active;            /* tasks whose runner is running */
+    uint32_t active_peak;       /* most workers that held tasks at the same time */
+    uint32_t idle;              /* workers asleep */
+    uint64_t dequeues;          /* batches taken */
+    uint64_t dequeued;          /* tasks in them; a task given back and taken again counts twice */
+    uint64_t wakeups;           /* workers woken to take a batch */
+    uint64_t turns;             /* passes of all worker loops: stands still while there is nothing to do */
     uint64_t clamped_intervals; /* complete once idle */
     uint64_t retained_tasks, retained_bytes, history_oversized; /* oversized: not kept, too large alone */
 } rt_scheduler_counts;
@@ -174,9 +174,9 @@ rt_status rt_scheduler_history(rt_scheduler *self, uint64_t index, rt_task_recor
 
 /* Memory by what it is for. Stacks: reserved is address space, committed the pages in RAM now. */
 typedef struct rt_scheduler_bytes {
-    uint64_t runtime_bytes;        /* the scheduler, its workers' state, without the parts below */
-    uint64_t history_bytes;        /* records and output buffers, allocated whether filled or not */
-    uint64_t histogram_bytes;      /* allocated; only pages with counts are in RAM */
+    uint64_t runtime_bytes;   /* the scheduler, its workers' state, without the parts below */
+    uint64_t history_bytes;   /* records and output buffers, allocated whether filled or not */
+    uint64_t histogram_bytes; /* allocated; only pages with counts are in RAM */
     uint64_t stack_reserved_bytes;
     uint64_t stack_committed_bytes;
 } rt_scheduler_bytes;

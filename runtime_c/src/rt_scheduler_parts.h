@@ -43,7 +43,7 @@ typedef struct rt_worker {
     uint64_t clamped_intervals;
     void *stack;
     size_t stack_bytes;
-    rt_histogram *histograms; /* RT_SCHEDULER_STAGES of them */
+    rt_histogram *histograms;                         /* RT_SCHEDULER_STAGES of them */
     rt_history_entry *spares[RT_SCHEDULER_MAX_BATCH]; /* the i-th receives the i-th task of a batch */
 } rt_worker;
 
@@ -71,7 +71,7 @@ struct rt_scheduler {
     uint64_t queue_peak;
     uint64_t dequeues, dequeued, wakeups, turns;
     uint64_t wait_at_most; /* while armed: waiters are woken when no more tasks than this are in flight */
-    bool wait_armed;       /* somebody waits and was not woken since; each waiter arms again before it sleeps */
+    bool wait_armed; /* somebody waits and was not woken since; each waiter arms again before it sleeps */
     uint32_t holding, holding_peak; /* workers with a batch */
     uint32_t idle;                  /* workers asleep and not woken: the top entries of idle_stack */
     uint32_t waking;                /* woken, not yet running */
@@ -97,16 +97,15 @@ static inline bool rt_scheduler_is_idle(const rt_scheduler *self) {
 
 /* Brings yield_above up to date after any change of the ready queue or of held. Under the lock. */
 static inline void rt_scheduler_update_yield(rt_scheduler *self) {
-    const uint32_t level =
-        self->held || self->abandoned ? RT_YIELD_ALL : rt_ready_queue_top(&self->ready);
+    const uint32_t level = self->held || self->abandoned ? RT_YIELD_ALL : rt_ready_queue_top(&self->ready);
     if (atomic_load_explicit(&self->yield_above, memory_order_relaxed) != level) {
         atomic_store_explicit(&self->yield_above, level, memory_order_relaxed);
     }
 }
 
 /* Takes a sleeping worker off the idle stack when one is needed, or returns NULL. Under the lock; the caller
- * signals its `wake` after unlocking. While the queue is shorter than a batch one worker on its way is enough:
- * it takes what is there and wakes the next one if something is left. */
+ * signals its `wake` after unlocking. While the queue is shorter than a batch one worker on its way is
+ * enough: it takes what is there and wakes the next one if something is left. */
 static inline rt_worker *rt_scheduler_pick_idle(rt_scheduler *self) {
     if (self->idle == 0 || self->ready.count == 0 || self->held ||
         self->holding + self->waking >= self->max_active ||

@@ -41,7 +41,8 @@ static void add_workers(const rt_scheduler *self, rt_scheduler_counts *out) {
 }
 
 void rt_scheduler_count(rt_scheduler *self, rt_scheduler_counts *out) {
-    const bool forked = rt_scheduler_is_forked(self); /* this copy changes no more: read it without the lock */
+    const bool forked =
+        rt_scheduler_is_forked(self); /* this copy changes no more: read it without the lock */
     if (!forked) {
         pthread_mutex_lock(&self->lock);
     }
@@ -99,7 +100,8 @@ static uint64_t resident_bytes(void *start, size_t bytes) {
 
 void rt_scheduler_account(const rt_scheduler *self, rt_scheduler_bytes *out) {
     *out = (rt_scheduler_bytes){
-        .runtime_bytes = sizeof *self + self->worker_count * (sizeof *self->workers + sizeof *self->idle_stack),
+        .runtime_bytes =
+            sizeof *self + self->worker_count * (sizeof *self->workers + sizeof *self->idle_stack),
         .history_bytes = self->history.allocated_bytes,
         .histogram_bytes = (uint64_t)self->worker_count * RT_SCHEDULER_STAGES * sizeof(rt_histogram)};
     for (uint32_t i = 0; i < self->worker_count; i++) {

@@ -1,15 +1,17 @@
-/* The worker's loop: finalise the last batch and take the next one under one lock, then, without it, settle the
- * last batch (histograms, callbacks, release) and run the next. */
+/* The worker's loop: finalise the last batch and take the next one under one lock, then, without it, settle
+ * the last batch (histograms, callbacks, release) and run the next. */
 #include "rt_scheduler_parts.h"
 
-/* A batch holds about this much work at most, so that a worker with long tasks does not keep others waiting. */
+/* A batch holds about this much work at most, so that a worker with long tasks does not keep others waiting.
+ */
 #define BATCH_BUDGET_NS UINT64_C(100000)
 
 static rt_histogram *stage_of(rt_worker *self, rt_scheduler_stage stage) { return &self->histograms[stage]; }
 
 static bool is_sampled(uint64_t *counter) { return (*counter)++ % RT_SCHEDULER_SAMPLE_EVERY == 0; }
 
-/* ---- under the lock ------------------------------------------------------------------------------------------ */
+/* ---- under the lock
+ * ------------------------------------------------------------------------------------------ */
 
 /* What was not run goes back to the front, in its order; after abandon it is cancelled. */
 static void give_back(rt_scheduler *scheduler, const rt_batch *batch) {
@@ -51,7 +53,8 @@ static void finalise(rt_worker *self, const rt_batch *batch, uint64_t now_ns) {
     }
 }
 
-/* At least one task, at most this worker's share of what is queued. */
+/* At least one task, at most this worker's share of what is queued: with fewer tasks than workers each takes
+ * one, so that nobody waits behind a long task while another worker is free. */
 static void take(rt_worker *self, rt_batch *batch, uint64_t now_ns) {
     rt_scheduler *const scheduler = self->scheduler;
     batch->count = 0;
@@ -59,10 +62,10 @@ static void take(rt_worker *self, rt_batch *batch, uint64_t now_ns) {
     if (scheduler->held || scheduler->ready.count == 0 || scheduler->holding >= scheduler->max_active) {
         return;
     }
-    const uint64_t share = scheduler->ready.count / scheduler->worker_count + 1;
-    const uint32_t limit = share < self->batch_limit ? (uint32_t)share : self->batch_limit;
+    const uint64_t share = scheduler->ready.count / scheduler->worker_count;
+    const uint32_t most = share < self->batch_limit ? (uint32_t)share : self->batch_limit;
     batch->dequeued_ns = now_ns;
-    batch->count = rt_ready_queue_take(&scheduler->ready, batch->tasks, limit);
+    batch->count = rt_ready_queue_take(&scheduler->ready, batch->tasks, most > 0 ? most : 1);
     scheduler->dequeues++;
     scheduler->dequeued += batch->count;
     scheduler->holding++;
@@ -88,7 +91,8 @@ static void park(rt_worker *self) {
     }
 }
 
-/* ---- without the lock ---------------------------------------------------------------------------------------- */
+/* ---- without the lock
+ * ---------------------------------------------------------------------------------------- */
 
 static void call_back(rt_worker *self, const rt_task *task, uint64_t finalised_ns) {
     const rt_scheduler_hooks *const hooks = &self->scheduler->hooks;
@@ -197,7 +201,8 @@ static void run_batch(rt_worker *self, rt_batch *batch) {
     }
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------------ */
+/* ---- the loop
+ * ------------------------------------------------------------------------------------------------ */
 
 /* Whether somebody waits for what this finalisation reached; if so the caller wakes them after unlocking. */
 static bool reaches_waiter(rt_scheduler *self) {

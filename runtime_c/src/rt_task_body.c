@@ -18,7 +18,8 @@ static const char task_suffix[] = ": probe the shared context and report the sum
 #define DIGITS_MAX 20u
 #define NAME_MAX_BYTES (TEXT_BYTES(role_prefix) + DIGITS_MAX)
 #define TASK_MAX_BYTES (TEXT_BYTES(task_prefix) + DIGITS_MAX + TEXT_BYTES(task_suffix))
-#define PROMPT_MAX_BYTES (RT_AGENT_PROMPT_FRAME_BYTES + NAME_MAX_BYTES + TEXT_BYTES(role_instruction) + TASK_MAX_BYTES)
+#define PROMPT_MAX_BYTES                                                                                     \
+    (RT_AGENT_PROMPT_FRAME_BYTES + NAME_MAX_BYTES + TEXT_BYTES(role_instruction) + TASK_MAX_BYTES)
 
 /* Of one worker; nobody else writes it. */
 typedef struct body_worker {
@@ -35,7 +36,8 @@ struct rt_task_body {
     rt_histogram *prompts;
 };
 
-/* ---- text ---------------------------------------------------------------------------------------------------- */
+/* ---- text
+ * ---------------------------------------------------------------------------------------------------- */
 
 static size_t count_digits(uint64_t value) {
     size_t digits = 1;
@@ -74,11 +76,13 @@ static uint64_t role_of(const rt_task_body *self, uint64_t task_id) {
     return rt_random_scale(rt_random_at(~self->options.seed, task_id), self->options.agents);
 }
 
-/* ---- create and destroy -------------------------------------------------------------------------------------- */
+/* ---- create and destroy
+ * -------------------------------------------------------------------------------------- */
 
 static rt_status check_options(const rt_task_body_options *options, rt_message *why) {
     if (options->probes > RT_TASK_BODY_MAX_PROBES) {
-        return rt_fail(why, RT_INVALID, "probes is %u; choose 0 to %u", options->probes, RT_TASK_BODY_MAX_PROBES);
+        return rt_fail(why, RT_INVALID, "probes is %u; choose 0 to %u", options->probes,
+                       RT_TASK_BODY_MAX_PROBES);
     }
     if (options->output_bytes > RT_TASK_BODY_MAX_OUTPUT_BYTES) {
         return rt_fail(why, RT_INVALID, "output_bytes is %u; choose 0 to %u", options->output_bytes,
@@ -130,8 +134,8 @@ rt_status rt_task_body_create(const rt_task_body_options *options, rt_task_body 
     self->options = *options;
     status = register_roles(self, why);
     if (status == RT_OK) {
-        status = rt_context_store_create(options->allocator, options->context_bytes, options->seed, &self->context,
-                                         why);
+        status = rt_context_store_create(options->allocator, options->context_bytes, options->seed,
+                                         &self->context, why);
     }
     if (status == RT_OK) {
         status = allocate_workers(self, why);
@@ -157,7 +161,8 @@ void rt_task_body_destroy(rt_task_body *self) {
     rt_free(allocator, self);
 }
 
-/* ---- the work ------------------------------------------------------------------------------------------------ */
+/* ---- the work
+ * ------------------------------------------------------------------------------------------------ */
 
 static const rt_agent_role *look_up(rt_task_body *self, body_worker *worker, uint64_t task_id) {
     char name[NAME_MAX_BYTES];
@@ -210,7 +215,9 @@ static void write_output(rt_task_run *run, uint32_t bytes, uint64_t sum) {
 }
 
 /* What one task adds to the sum over all tasks; addition makes their order irrelevant. */
-static uint64_t task_checksum(uint64_t task_id, uint64_t sum) { return rt_random_mix(sum + rt_random_mix(task_id)); }
+static uint64_t task_checksum(uint64_t task_id, uint64_t sum) {
+    return rt_random_mix(sum + rt_random_mix(task_id));
+}
 
 rt_status rt_task_body_run(void *body, rt_task_run *run) {
     rt_task_body *const self = body;
@@ -232,7 +239,8 @@ rt_status rt_task_body_run(void *body, rt_task_run *run) {
     return RT_OK;
 }
 
-/* ---- afterwards ---------------------------------------------------------------------------------------------- */
+/* ---- afterwards
+ * ---------------------------------------------------------------------------------------------- */
 
 void rt_task_body_count(const rt_task_body *self, rt_task_body_counts *out) {
     *out = (rt_task_body_counts){.role_lookups = 0};
@@ -260,7 +268,9 @@ void rt_task_body_expect(const rt_task_body *self, uint64_t task_id, rt_task_bod
         task_id, rt_context_expected_probe(options->seed, options->context_bytes, task_id, options->probes));
 }
 
-uint64_t rt_task_body_context_checksum(const rt_task_body *self) { return rt_context_store_checksum(self->context); }
+uint64_t rt_task_body_context_checksum(const rt_task_body *self) {
+    return rt_context_store_checksum(self->context);
+}
 
 uint64_t rt_task_body_context_expected(const rt_task_body *self) {
     return rt_context_expected_checksum(self->options.seed, self->options.context_bytes);

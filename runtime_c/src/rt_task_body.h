@@ -40,7 +40,8 @@ rt_status rt_task_body_run(void *self, rt_task_run *run);
 typedef struct rt_task_body_counts {
     uint64_t role_lookups, lookups_failed, prompt_bytes, probes_done, output_bytes_written;
     uint64_t clamped_intervals; /* sampled spans whose end lay before their start */
-    uint64_t probe_checksum; /* sum of a mix of (task id, what it read): the order of the tasks does not matter */
+    uint64_t
+        probe_checksum; /* sum of a mix of (task id, what it read): the order of the tasks does not matter */
 } rt_task_body_counts;
 void rt_task_body_count(const rt_task_body *self, rt_task_body_counts *out);
 

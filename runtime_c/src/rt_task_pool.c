@@ -3,7 +3,8 @@
 #include <pthread.h>
 #include <string.h>
 
-/* A stack of pointers, not a list through the tasks: a taker needs no task's cache line before it writes there. */
+/* A stack of pointers, not a list through the tasks: a taker needs no task's cache line before it writes
+ * there. */
 struct rt_task_pool {
     pthread_mutex_t lock;
     rt_allocator *allocator;

@@ -11,7 +11,8 @@
 
 typedef struct rt_task_pool rt_task_pool;
 
-/* Allocates `count` (>= 1) tasks; their pages are touched when a task is first taken. RT_NO_MEMORY: nothing is kept. */
+/* Allocates `count` (>= 1) tasks; their pages are touched when a task is first taken. RT_NO_MEMORY: nothing
+ * is kept. */
 rt_status rt_task_pool_create(rt_allocator *allocator, uint64_t count, rt_task_pool **out);
 void rt_task_pool_destroy(rt_task_pool *self); /* NULL is allowed; no task may be in use elsewhere */
 

@@ -40,15 +40,20 @@ static rt_status check_options(const rt_workload_options *options, rt_message *w
                        (unsigned long long)MAX_TASKS);
     }
     if (closed && (options->window == 0 || options->rate_per_s != 0)) {
-        return rt_fail(why, RT_INVALID, "a closed loop needs a window of 1 or more and no rate; window is %u, rate_per_s %llu",
+        return rt_fail(why, RT_INVALID,
+                       "a closed loop needs a window of 1 or more and no rate; window is %u, rate_per_s %llu",
                        options->window, (unsigned long long)options->rate_per_s);
     }
-    if (!closed && (options->window != 0 || options->rate_per_s == 0 || options->rate_per_s > MAX_RATE_PER_S)) {
-        return rt_fail(why, RT_INVALID, "a paced run needs a rate of 1 to %llu a second and no window; rate_per_s is %llu, window %u",
-                       (unsigned long long)MAX_RATE_PER_S, (unsigned long long)options->rate_per_s, options->window);
+    if (!closed &&
+        (options->window != 0 || options->rate_per_s == 0 || options->rate_per_s > MAX_RATE_PER_S)) {
+        return rt_fail(
+            why, RT_INVALID,
+            "a paced run needs a rate of 1 to %llu a second and no window; rate_per_s is %llu, window %u",
+            (unsigned long long)MAX_RATE_PER_S, (unsigned long long)options->rate_per_s, options->window);
     }
     if (options->workers == 0 || options->workers > RT_SCHEDULER_MAX_WORKERS) {
-        return rt_fail(why, RT_INVALID, "workers is %u; choose 1 to %u", options->workers, RT_SCHEDULER_MAX_WORKERS);
+        return rt_fail(why, RT_INVALID, "workers is %u; choose 1 to %u", options->workers,
+                       RT_SCHEDULER_MAX_WORKERS);
     }
     if (options->aux_workers > RT_SCHEDULER_MAX_WORKERS) {
         return rt_fail(why, RT_INVALID, "aux_workers is %u; choose 0 to %u", options->aux_workers,
@@ -57,7 +62,8 @@ static rt_status check_options(const rt_workload_options *options, rt_message *w
     return RT_OK;
 }
 
-/* ---- what the scheduler calls -------------------------------------------------------------------------------- */
+/* ---- what the scheduler calls
+ * -------------------------------------------------------------------------------- */
 
 static rt_status run_probes(void *context, rt_task_run *run) {
     return rt_task_body_run(((rt_workload *)context)->body, run);
@@ -80,7 +86,8 @@ static void recycle(void *context, rt_task *const *tasks, size_t count) {
     rt_task_pool_give(((rt_workload *)context)->pool, tasks, count);
 }
 
-/* ---- create and destroy -------------------------------------------------------------------------------------- */
+/* ---- create and destroy
+ * -------------------------------------------------------------------------------------- */
 
 static rt_status create_scheduler(rt_workload *self, rt_message *why) {
     const rt_workload_options *const options = &self->options;
@@ -131,9 +138,10 @@ static rt_status create_body(rt_workload *self, rt_message *why) {
 static rt_status create_tasks(rt_workload *self, rt_message *why) {
     const uint64_t tasks = self->options.tasks;
     self->seen = rt_allocate_lines(&self->allocator, tasks, sizeof *self->seen);
-    if (self->seen == NULL ||
-        rt_task_pool_create(&self->allocator, rt_workload_task_objects(&self->options), &self->pool) != RT_OK) {
-        return rt_fail(why, RT_NO_MEMORY, "no memory for %llu tasks; choose fewer, or a smaller window or queue_limit",
+    if (self->seen == NULL || rt_task_pool_create(&self->allocator, rt_workload_task_objects(&self->options),
+                                                  &self->pool) != RT_OK) {
+        return rt_fail(why, RT_NO_MEMORY,
+                       "no memory for %llu tasks; choose fewer, or a smaller window or queue_limit",
                        (unsigned long long)tasks);
     }
     return RT_OK;
@@ -197,7 +205,8 @@ void rt_workload_destroy(rt_workload *self) {
     free(self);
 }
 
-/* ---- execute ------------------------------------------------------------------------------------------------- */
+/* ---- execute
+ * ------------------------------------------------------------------------------------------------- */
 
 void rt_workload_request_stop(rt_workload *self) { atomic_store(&self->stop_requested, 1); }
 
@@ -208,7 +217,8 @@ static rt_status drain(rt_workload *self) {
             self->stopped = true;
             rt_scheduler_abandon(self->scheduler);
         }
-        status = rt_scheduler_wait_idle(self->scheduler, self->stopped ? RT_SCHEDULER_FOREVER : UINT64_C(20000000));
+        status = rt_scheduler_wait_idle(self->scheduler,
+                                        self->stopped ? RT_SCHEDULER_FOREVER : UINT64_C(20000000));
     }
     return status;
 }

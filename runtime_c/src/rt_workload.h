@@ -45,16 +45,16 @@ typedef struct rt_workload_options {
     uint64_t history_limit_bytes;
     uint32_t output_bytes; /* 0 .. 16 MiB */
     rt_submission submission;
-    uint32_t window;       /* closed: >= 1; paced: 0 */
-    uint64_t rate_per_s;   /* paced: 1 .. 10^9; closed: 0 */
+    uint32_t window;     /* closed: >= 1; paced: 0 */
+    uint64_t rate_per_s; /* paced: 1 .. 10^9; closed: 0 */
     rt_runner runner;
     const rt_clock *clock;        /* NULL: the machine's; outlives the workload */
     rt_thread_start start_thread; /* NULL: pthread_create */
     uint64_t fail_allocation_at;  /* for tests: see rt_allocator; 0: never */
 } rt_workload_options;
 
-/* The defaults of the suite `scale`: 100 roles, 100,000 tasks, 8 workers, 8 auxiliary workers, 64 probes, 8 MiB
- * of context, queue limit 2^20, max_active = 1024, history of 64 tasks and 1 MiB, 64 B output, closed
+/* The defaults of the suite `scale`: 100 roles, 100,000 tasks, 8 workers, 8 auxiliary workers, 64 probes, 8
+ * MiB of context, queue limit 2^20, max_active = 1024, history of 64 tasks and 1 MiB, 64 B output, closed
  * loop with window 1024, seed 1. */
 void rt_workload_options_init(rt_workload_options *options);
 
@@ -69,8 +69,8 @@ const char *rt_phase_name(rt_phase phase); /* "setup", "submit", "drain", "finis
 
 typedef struct rt_workload rt_workload;
 
-/* Fills the context, registers the roles, starts the workers. RT_INVALID, RT_NO_MEMORY, RT_NO_THREAD: `why` says what
- * and what to do; nothing is kept, no thread runs, *out is NULL. */
+/* Fills the context, registers the roles, starts the workers. RT_INVALID, RT_NO_MEMORY, RT_NO_THREAD: `why`
+ * says what and what to do; nothing is kept, no thread runs, *out is NULL. */
 rt_status rt_workload_create(const rt_workload_options *options, rt_workload **out, rt_message *why);
 
 /* Submits all tasks and waits until they are finalised. Once; blocks its thread.
@@ -110,19 +110,19 @@ typedef enum rt_stage {
     RT_STAGE_HISTORY_PRUNING, /* sampled */
     RT_STAGES
 } rt_stage;
-const char *rt_stage_name(rt_stage stage);            /* the key in the run record, e.g. "end_to_end" */
-uint32_t rt_stage_sample_every(rt_stage stage);       /* 1, or RT_SCHEDULER_SAMPLE_EVERY */
+const char *rt_stage_name(rt_stage stage);      /* the key in the run record, e.g. "end_to_end" */
+uint32_t rt_stage_sample_every(rt_stage stage); /* 1, or RT_SCHEDULER_SAMPLE_EVERY */
 
 /* Bytes by owner; stacks also by what is reserved. */
 typedef struct rt_workload_bytes {
-    uint64_t runtime_bytes;          /* scheduler, workers' state, role registry, the workload itself */
+    uint64_t runtime_bytes; /* scheduler, workers' state, role registry, the workload itself */
     uint64_t context_bytes;
-    uint64_t task_bytes;             /* all task objects, allocated; touched as they are used */
-    uint64_t stack_bytes;            /* worker stacks committed at the end of the run */
-    uint64_t stack_reserved_bytes;   /* address space of the worker stacks */
+    uint64_t task_bytes;           /* all task objects, allocated; touched as they are used */
+    uint64_t stack_bytes;          /* worker stacks committed at the end of the run */
+    uint64_t stack_reserved_bytes; /* address space of the worker stacks */
     uint64_t history_bytes;
-    uint64_t verification_bytes;     /* one byte a task: how often it was seen */
-    uint64_t auxiliary_bytes;        /* auxiliary workers: state, histograms, committed stacks */
+    uint64_t verification_bytes; /* one byte a task: how often it was seen */
+    uint64_t auxiliary_bytes;    /* auxiliary workers: state, histograms, committed stacks */
     uint64_t auxiliary_reserved_bytes;
     uint64_t histogram_bytes;
     uint64_t allocated_total_bytes, allocations, live_objects; /* of the runtime's allocator, at the end */
@@ -134,17 +134,18 @@ typedef struct rt_workload_checks {
     uint64_t tasks_seen_once, tasks_seen_never, tasks_seen_twice; /* of `tasks`; twice: more than once */
     uint64_t prompt_bytes_expected, role_lookups_expected, probes_expected, output_bytes_expected;
     uint64_t lookups_failed;
-    bool passed; /* everything above agrees and the counts conserve; never-seen tasks only after a stop or rejection */
+    bool passed; /* everything above agrees and the counts conserve; never-seen tasks only after a stop or
+                    rejection */
 } rt_workload_checks;
 
 /* Named as in the run record where it has the value. */
 typedef struct rt_workload_result {
-    rt_phase phase;         /* where the run ended: RT_PHASE_FINISHED, or where a stop met it */
-    bool stopped;           /* a stop was asked for and tasks were left out because of it */
+    rt_phase phase;                   /* where the run ended: RT_PHASE_FINISHED, or where a stop met it */
+    bool stopped;                     /* a stop was asked for and tasks were left out because of it */
     uint64_t started_ns, finished_ns; /* of the clock: before the first submission, after the last release */
-    int64_t started_at_s;   /* wall time, seconds since 1970 UTC */
+    int64_t started_at_s;             /* wall time, seconds since 1970 UTC */
     uint64_t elapsed_ns;
-    bool has_rate;          /* false when elapsed_ns is 0: there is no rate then, not an infinite one */
+    bool has_rate;           /* false when elapsed_ns is 0: there is no rate then, not an infinite one */
     double tasks_per_second; /* completed tasks by elapsed time */
     uint64_t tasks_submitted, tasks_admitted, tasks_completed, tasks_failed, tasks_cancelled, tasks_timed_out,
         tasks_rejected;
@@ -153,10 +154,10 @@ typedef struct rt_workload_result {
     uint64_t role_lookups, prompt_bytes, probes_done, output_bytes_written;
     uint64_t clamped_intervals;
     uint64_t dequeues, wakeups;
-    double mean_batch;      /* tasks a dequeue; 0 without any */
+    double mean_batch;          /* tasks a dequeue; 0 without any */
     uint64_t aux_workers_alive; /* auxiliary workers that are asleep at the end */
     rt_workload_bytes bytes;
-    rt_workload_checks checks; /* all 0 and not passed before rt_workload_verify */
+    rt_workload_checks checks;                 /* all 0 and not passed before rt_workload_verify */
     const rt_histogram *histograms[RT_STAGES]; /* owned by the workload, valid until destroy */
 } rt_workload_result;
 

@@ -20,7 +20,8 @@ uint32_t rt_stage_sample_every(rt_stage stage) {
     return stage >= RT_STAGE_ROLE_LOOKUP ? RT_SCHEDULER_SAMPLE_EVERY : 1;
 }
 
-/* ---- progress ------------------------------------------------------------------------------------------------ */
+/* ---- progress
+ * ------------------------------------------------------------------------------------------------ */
 
 static uint64_t elapsed_ns(const rt_workload *self, rt_phase phase) {
     if (phase == RT_PHASE_SETUP) {
@@ -50,7 +51,8 @@ void rt_workload_progress_read(rt_workload *self, rt_workload_progress *out) {
                                   .elapsed_ns = elapsed_ns(self, phase)};
 }
 
-/* ---- the proof ----------------------------------------------------------------------------------------------- */
+/* ---- the proof
+ * ----------------------------------------------------------------------------------------------- */
 
 /* Counts how often each task was seen and adds up what the seen ones must have done. */
 static void expect(const rt_workload *self, rt_workload_checks *checks, rt_task_body_counts *expected) {
@@ -118,10 +120,13 @@ rt_status rt_workload_verify(rt_workload *self, rt_message *why) {
     checks.passed = difference == NULL;
     self->checks = checks;
     atomic_store(&self->phase, RT_PHASE_VERIFIED);
-    return checks.passed ? RT_OK : rt_fail(why, RT_FAILED, "%s is not what the formulas and counts require", difference);
+    return checks.passed
+               ? RT_OK
+               : rt_fail(why, RT_FAILED, "%s is not what the formulas and counts require", difference);
 }
 
-/* ---- the result ---------------------------------------------------------------------------------------------- */
+/* ---- the result
+ * ---------------------------------------------------------------------------------------------- */
 
 static rt_status merge_histograms(rt_workload *self) {
     if (self->histograms != NULL) {
@@ -166,7 +171,8 @@ static void read_bytes(const rt_workload *self, rt_workload_bytes *out) {
         .auxiliary_bytes = auxiliary.runtime_bytes + auxiliary.history_bytes + auxiliary.histogram_bytes +
                            auxiliary.stack_committed_bytes,
         .auxiliary_reserved_bytes = auxiliary.stack_reserved_bytes,
-        .histogram_bytes = scheduler.histogram_bytes + body.histogram_bytes + RT_STAGES * sizeof(rt_histogram),
+        .histogram_bytes =
+            scheduler.histogram_bytes + body.histogram_bytes + RT_STAGES * sizeof(rt_histogram),
         .allocated_total_bytes = atomic_load(&self->allocator.allocated_bytes),
         .allocations = atomic_load(&self->allocator.allocations),
         .live_objects = atomic_load(&self->allocator.live_objects),
@@ -200,7 +206,8 @@ static void read_times(const rt_workload *self, rt_workload_result *out) {
     out->finished_ns = atomic_load(&self->finished_ns);
     out->elapsed_ns = elapsed_ns(self, RT_PHASE_FINISHED);
     out->has_rate = out->elapsed_ns > 0;
-    out->tasks_per_second = out->has_rate ? (double)out->tasks_completed / ((double)out->elapsed_ns / 1e9) : 0.0;
+    out->tasks_per_second =
+        out->has_rate ? (double)out->tasks_completed / ((double)out->elapsed_ns / 1e9) : 0.0;
 }
 
 static void read_body(const rt_workload *self, rt_workload_result *out) {

@@ -10,14 +10,16 @@
 
 /* Released tasks come back late by what each worker settles (a batch) beside the batch that it runs. */
 uint64_t rt_workload_task_objects(const rt_workload_options *options) {
-    const uint64_t in_flight = options->submission == RT_SUBMISSION_CLOSED
-                                   ? options->window
-                                   : options->queue_limit + options->workers * (uint64_t)RT_SCHEDULER_MAX_BATCH;
+    const uint64_t in_flight =
+        options->submission == RT_SUBMISSION_CLOSED
+            ? options->window
+            : options->queue_limit + options->workers * (uint64_t)RT_SCHEDULER_MAX_BATCH;
     const uint64_t late = options->workers * (uint64_t)RT_SCHEDULER_MAX_BATCH + SUBMIT_BATCH;
     return in_flight + late < options->tasks ? in_flight + late : options->tasks;
 }
 
-/* Takes `count` tasks from the pool, numbers them from first_id, submits them and puts back what was rejected. */
+/* Takes `count` tasks from the pool, numbers them from first_id, submits them and puts back what was
+ * rejected. */
 static rt_status submit_batch(rt_workload *self, uint64_t first_id, size_t count, const uint64_t *due_ns) {
     rt_task *tasks[SUBMIT_BATCH];
     size_t admitted;
