@@ -45,7 +45,7 @@ def test_the_document_says_where_it_comes_from() -> None:
         "label": "h",
         "imported_at": "2026-11-29T09:00:00Z",
         "tool_version": "0.1.0",
-        "command": "tallymark import hyperfine h.json --suite sleep --label h",
+        "command": "tallymark import hyperfine h.json --out data/sleep --label h",
         "complete": True,
         "repetitions": 3,
     }

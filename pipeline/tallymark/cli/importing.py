@@ -125,7 +125,7 @@ def report() -> None:
     """Start a report: what its table shows, from which evidence."""
 
 
-@report.command("init")
+@report.command("init", short_help="Write a first spec for the evidence in DATA.")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--name", show_default="from the folder or file", help="Name of the report.")
 @click.option(

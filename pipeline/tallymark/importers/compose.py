@@ -111,8 +111,11 @@ def document(imported: Imported, source: Source, request: Request) -> dict[str, 
 
 
 def _command(imported: Imported, source: Source, request: Request) -> str:
-    """The command line, with the file's name alone: folders belong to nobody's page."""
-    words = ["tallymark", "import", imported.format, source.name, "--suite", request.suite]
+    """The command line with bare file names: the importing person's folders belong on nobody's page.
+
+    ``data/SUITE`` is where evidence of the suite lies in a project, whatever folder was written to.
+    """
+    words = ["tallymark", "import", imported.format, source.name, "--out", f"data/{request.suite}"]
     words += ["--label", request.label]
     words += ["--machine", request.machine.shown] if request.machine is not None else []
     words += ["--redact"] if request.redact else []
