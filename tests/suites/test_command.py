@@ -28,6 +28,8 @@ PACED = (
     *("--set", "tasks=500", "--set", "context_bytes=65536", "--set", "probes=4"),
     *("--set", "submission=paced", "--set", "rate_per_s=1000", "--repetitions", "2", "--label", "slow"),
 )
+# the same, but a run takes a thousand seconds unless something ends it
+ENDLESS = tuple(argument.replace("tasks=500", "tasks=1000000") for argument in PACED)
 
 
 @pytest.fixture
@@ -179,8 +181,7 @@ def test_a_suite_killed_in_mid_run_loses_nothing_finished_and_the_dead_run_is_na
 
 
 def test_a_killed_suite_leaves_no_run_behind_that_goes_on(tmp_path: Path) -> None:
-    endless = [argument.replace("tasks=500", "tasks=1000000") for argument in PACED]
-    with suite(tmp_path, *endless) as process:
+    with suite(tmp_path, *ENDLESS) as process:
         child = process_named_in(line_that_begins(process, "warm-up 1/1: started"))
         descriptor = os.pidfd_open(child)
         process.kill()
@@ -201,26 +202,27 @@ def test_after_a_kill_the_label_is_taken_until_the_journal_is_resumed(
 
 
 def test_ctrl_c_keeps_the_journal_and_says_how_to_go_on(tmp_path: Path) -> None:
-    with suite(tmp_path, *PACED) as process:
-        line_that_begins(process, "run 2/4: started")
+    with suite(tmp_path, *ENDLESS) as process:
+        line_that_begins(process, "warm-up 1/1: started")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
-    assert "stopped by the user; 2 of 5 runs are kept in the journal" in err
+    assert "stopped by the user; 0 of 5 runs are kept in the journal" in err
     assert "--resume" in err
     session = fold(read_journal(tmp_path / "data" / "scale" / "slow.journal"), "j")
-    assert session.cut_short["runs", 1]["outcome"] == "killed"
+    assert session.cut_short["warmups", 0]["outcome"] == "killed"
     assert not (tmp_path / "data" / "scale" / "slow.json").exists()
 
 
 def test_a_child_killed_alone_makes_the_command_fail_after_the_document_is_written(tmp_path: Path) -> None:
-    with suite(tmp_path, *PACED) as process:
-        os.kill(process_named_in(line_that_begins(process, "run 2/4: started")), signal.SIGKILL)
+    one_run = [*PACED, "--set", "agents=100", "--repetitions", "1"]
+    with suite(tmp_path, *one_run) as process:
+        os.kill(process_named_in(line_that_begins(process, "run 1/1: started")), signal.SIGKILL)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (1, "data/scale/slow.json\n")
-    assert "data/scale/slow.json: run 1: killed in phase" in err
-    outcomes = [run["outcome"] for run in document(tmp_path / "data" / "scale" / "slow.json")["runs"]]
-    assert outcomes == ["completed", "killed", "completed", "completed"]
+    assert "data/scale/slow.json: run 0: killed in phase" in err
+    value = document(tmp_path / "data" / "scale" / "slow.json")
+    assert [run["outcome"] for run in value["runs"]] == ["killed"]
 
 
 def test_recover_refuses_what_is_no_journal(console: Console, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tallymark.check import check_paths
 from tallymark.errors import BrokenRuntimeError, ConflictError, FindingsError, UsageError
 from tallymark.evidence.journal import Journal
 from tallymark.evidence.journal import read as read_journal
-from tallymark.suites import measure, precheck, smoke
+from tallymark.suites import execute, measure, precheck, smoke
 from tallymark.suites.assertion import Assertion, require_all
 from tallymark.suites.model import Json, PlannedRun
 from tallymark.suites.plan import Request, build
@@ -34,6 +34,8 @@ PROOF = Proof("2026-11-29T09:00:00Z", (Assertion("smoke.drained", True, "queue_a
 SMALL = ("tasks=300", "context_bytes=65536", "probes=4")
 # 300 tasks at 1000 a second keep a run alive for 0.3 s: long enough to be met while it runs
 PACED = (*SMALL, "submission=paced", "rate_per_s=1000")
+# one configuration whose runs take a second: enough to be met after its first counts came
+SLOW = ("agents=100", "tasks=1000", *PACED[1:])
 
 
 class Listener:
@@ -201,45 +203,45 @@ def test_a_child_killed_in_mid_run_is_recorded_with_its_last_counts_and_the_suit
 ) -> None:
     killed = []
 
-    def kill_the_second_run(pid: int, planned: PlannedRun, progress: Json) -> None:
+    def kill_the_first_run(pid: int, planned: PlannedRun, progress: Json) -> None:
         submitted = progress["tasks_submitted"]
         assert isinstance(submitted, int)
-        if listener.names[-1] == "run 2/4" and submitted > 0 and not killed:
+        if listener.names[-1] == "run 1/2" and submitted > 0 and not killed:
             killed.append(progress)
             os.kill(pid, signal.SIGKILL)
 
-    listener = Listener(kill_the_second_run)
-    written = run(tmp_path, request(*PACED), listener)
+    listener = Listener(kill_the_first_run)
+    written = run(tmp_path, request(*SLOW), listener)
     value = document(written.path)
-    dead = value["runs"][1]
+    dead = value["runs"][0]
     assert (dead["outcome"], dead["recorded_by"], dead["cause"]) == ("killed", "parent", "ended by SIGKILL")
     assert dead["phase"] == killed[0]["phase"]
     assert dead["tasks_submitted"] >= killed[0]["tasks_submitted"] > 0
     assert "elapsed_ms" not in dead
-    assert [row["outcome"] for row in value["runs"]] == ["completed", "killed", "completed", "completed"]
+    assert [row["outcome"] for row in value["runs"]] == ["killed", "completed"]
     assert value["execution"]["complete"] is True
-    assert written.unexpected == (f"run 1: killed in phase {dead['phase']}: ended by SIGKILL",)
+    assert written.unexpected == (f"run 0: killed in phase {dead['phase']}: ended by SIGKILL",)
     assert not written.refused
 
 
 def test_ctrl_c_keeps_the_record_of_the_run_that_it_met(tmp_path: Path) -> None:
     def stop_the_second_run(pid: int, planned: PlannedRun, progress: Json) -> None:
-        if listener.names[-1] == "run 2/4" and progress["tasks_submitted"] and len(signals) == 0:
+        if listener.names[-1] == "run 2/2" and progress["tasks_submitted"] and len(signals) == 0:
             signals.append(progress)
             os.kill(os.getpid(), signal.SIGINT)
 
     signals: list[Json] = []
     listener = Listener(stop_the_second_run)
     with pytest.raises(StoppedError) as stopped:
-        run(tmp_path, request(*PACED), listener)
+        run(tmp_path, request(*SLOW), listener)
     assert stopped.value.exit_code == 130
-    assert stopped.value.problem == "stopped by the user; 2 of 5 runs are kept in the journal"
+    assert stopped.value.problem == "stopped by the user; 2 of 3 runs are kept in the journal"
     assert not (tmp_path / "test.json").exists()
     value = document(recover(journal_path(tmp_path, "test"), tmp_path / "recovered").path)
     met = value["runs"][1]
     assert met["recorded_by"] == "runtime"
     assert met["outcome"] == "killed"
-    assert 0 < met["tasks_submitted"] < 300
+    assert 0 < met["tasks_submitted"] < 1000
     assert [row["outcome"] for row in value["runs"]] == ["completed", "killed"]
     assert value["execution"]["complete"] is False
     # signals are the user's again
@@ -307,6 +309,28 @@ def test_resume_refuses_another_plan(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="of another plan, begun as `tallymark run scale --set tasks=300"):
         run(tmp_path, request("tasks=301", repetitions=1), resume=True)
     assert journal_path(tmp_path, "test").exists()
+
+
+def test_the_counts_of_a_long_run_are_kept_in_the_journal_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execute, "PROGRESS_EVERY_S", 0.0)
+    path = journal_path(tmp_path, "test")
+    seen: list[Any] = []
+
+    def read_last(pid: int, planned: PlannedRun, progress: Json) -> None:
+        seen.append(read_journal(path).entries[-1])
+
+    run(tmp_path, request(*PACED, repetitions=1), Listener(read_last))
+    counts = [entry["progress"]["tasks_submitted"] for entry in seen if entry["kind"] == "progress"]
+    assert counts
+    assert all(0 <= count <= 300 for count in counts)
+
+
+def test_a_journal_without_a_whole_header_is_in_the_way_and_said_so(tmp_path: Path) -> None:
+    journal_path(tmp_path, "test").write_bytes(b'{"journal": "tally')
+    with pytest.raises(ConflictError, match="Delete it and run again"):
+        run(tmp_path, request())
 
 
 def test_resume_without_a_journal_is_misuse(tmp_path: Path) -> None:

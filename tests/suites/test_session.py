@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pytest
 from support.evidence import died
 from support.suites import Recorder
 
-from tallymark.errors import UnreadableError
+from tallymark.errors import UnreadableError, UsageError
 from tallymark.evidence.journal import Journal, read
 from tallymark.suites.session import append, fold
 
@@ -60,6 +61,20 @@ def test_the_last_time_in_the_journal_is_known(tmp_path: Path) -> None:
     path = Recorder(tmp_path).gate().killed()
     content = read(path)
     assert fold(content, "j").last_at == content.entries[-1]["at"]
+
+
+def test_a_full_disk_is_said_and_what_was_written_before_is_safe(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path).gate().finished("warmups", 0)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (recorder.path.stat().st_size + 50, hard))
+        with pytest.raises(UsageError, match="cannot be written"):
+            recorder.finished("runs", 0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    content = read(recorder.killed())
+    assert content.torn
+    assert list(fold(content, "j").finished) == [("warmups", 0)]
 
 
 def test_a_file_that_is_no_suite_journal_is_refused_as_unreadable(tmp_path: Path) -> None:

@@ -80,8 +80,9 @@ def _judged(session: Session, attempt: Attempt, end: End, *, stopped: bool) -> _
 
 
 def refused(end: Refused) -> UsageError:
-    """The error of a configuration that the runtime will not run: its message says what and what to do."""
-    return UsageError("--set", f"the runtime refuses this run: {end.message}", "choose another value")
+    """The error of a configuration that the runtime will not run; its message says what and what to do."""
+    problem, _, do = end.message.partition("; ")
+    return UsageError("--set", f"the runtime refuses this run: {problem}", do or "choose another value")
 
 
 def other_manifest(expected: Json, found: Json, where: str) -> TallymarkError | None:

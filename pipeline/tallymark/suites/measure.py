@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tallymark import runtime
-from tallymark.errors import ConflictError, UsageError
+from tallymark.errors import ConflictError, UnreadableError, UsageError
 from tallymark.evidence.documents import shown_path
 from tallymark.evidence.journal import Journal
 from tallymark.evidence.journal import read as read_journal
@@ -83,9 +83,12 @@ def _begun(request: Request, plan: Plan, directory: Path) -> Journal:
 
 def _already_begun(path: Path, plan: Plan) -> ConflictError:
     """Say which of two it is: a suite that still runs (then this raises), or one that was killed."""
-    journal, content = Journal.resume(path)
-    with journal:
-        session = fold(content, shown_path(path))
+    try:
+        journal, content = Journal.resume(path)
+        with journal:
+            session = fold(content, shown_path(path))
+    except UnreadableError as error:
+        return ConflictError(error.where, f"it is in the way: {error.problem}", "delete it and run again")
     planned = len(session.plan.warmups) + len(session.plan.runs)
     return ConflictError(
         shown_path(path),

@@ -16,7 +16,7 @@ from typing import Any
 from tallymark.check import check_document
 from tallymark.errors import BrokenRuntimeError, UsageError
 from tallymark.evidence import canonical, documents
-from tallymark.suites import compose
+from tallymark.suites import compose, execute
 from tallymark.suites.assertion import Assertion
 from tallymark.suites.child import Finished, Refused, describe
 from tallymark.suites.launch import run_once
@@ -26,6 +26,7 @@ from tallymark.suites.stop import Stop
 from tallymark.suites.written import errors_of
 
 TASKS = 1000
+NEEDED = ("elapsed_ms", "tasks_per_second", "tasks_completed", "end_to_end_max_ms", "peak_rss_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def run(plan: Plan, gate: Json, directory: Path, stop: Stop) -> Precheck:
     wall_ms = (time.monotonic_ns() - begun) / 1e6
     stop.check("pre-check")
     if isinstance(end, Refused):
-        raise UsageError("--set", f"the runtime refuses this configuration ({end.status})", end.message)
+        raise execute.refused(end)
     if not isinstance(end, Finished):
         raise BrokenRuntimeError(
             "pre-check", describe(end), "run `tallymark run smoke` and report what it says"
@@ -65,6 +66,10 @@ def run(plan: Plan, gate: Json, directory: Path, stop: Stop) -> Precheck:
 
 def _judged(run: Json, wall_ms: float) -> Iterator[Assertion]:
     values: dict[str, Any] = run
+    missing = [name for name in NEEDED if not isinstance(values.get(name), int | float)]
+    if missing or "histograms" not in values:
+        yield Assertion("precheck.record", False, f"no number: {', '.join(missing) or 'histograms'}")
+        return
     elapsed, rate, completed = values["elapsed_ms"], values["tasks_per_second"], values["tasks_completed"]
     yield Assertion(
         "precheck.elapsed_ms",

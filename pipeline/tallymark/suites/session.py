@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from tallymark import __version__
-from tallymark.errors import UnreadableError
+from tallymark.errors import UnreadableError, UsageError
+from tallymark.evidence.documents import shown_path
 from tallymark.evidence.journal import Journal, JournalContent
 from tallymark.suites.model import SCHEMA, Json, Plan, PlannedRun
 from tallymark.suites.stamp import new_id, utc_now
@@ -103,8 +104,18 @@ def header(plan: Plan) -> Json:
 
 
 def append(journal: Journal, kind: str, **content: Any) -> None:
-    """Add one line of a kind, with the time, and wait until it is on disk."""
-    journal.append({"kind": kind, "at": utc_now(), **content})
+    """Add one line of a kind, with the time, and wait until it is on disk.
+
+    UsageError: it cannot be written (a full disk); what was written before is safe.
+    """
+    try:
+        journal.append({"kind": kind, "at": utc_now(), **content})
+    except OSError as error:
+        raise UsageError(
+            shown_path(journal.path),
+            f"cannot be written ({error.strerror}); the runs before are safe",
+            "make room, then continue with --resume",
+        ) from None
 
 
 def fold(content: JournalContent, where: str) -> Session:

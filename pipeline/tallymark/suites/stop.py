@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM in mid-suite: the run that is in progress ends early and its record is kept."""
+"""Ctrl-C, SIGTERM or a closed terminal in mid-suite: the run ends early and its record is kept."""
 
 from __future__ import annotations
 
@@ -56,8 +56,9 @@ class Stop:
 
     def __enter__(self) -> Stop:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._on_signal)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+                    self._before[number] = signal.signal(number, self._on_signal)
         return self
 
     def __exit__(
