@@ -82,6 +82,7 @@ static void words_that_mean_nothing_are_refused(void) {
 static void a_run_gives_its_record_once(void) {
     rt_run_options options = small();
     char message[RT_RUN_MESSAGE_BYTES], run_id[] = "00000000000000ab";
+    rt_run_progress progress;
     rt_run *run;
     options.run_id = run_id;
     CHECK_UINT(0, rt_run_create(&options, &run, message, sizeof message));
@@ -90,6 +91,9 @@ static void a_run_gives_its_record_once(void) {
     CHECK(holds(rt_run_manifest(run), "\"source_digest\""));
     CHECK_UINT(0, rt_run_execute(run, message, sizeof message));
     CHECK_TEXT("completed", rt_run_outcome(run));
+    rt_run_progress_read(run, &progress);
+    CHECK_TEXT("finished", progress.phase);
+    CHECK_UINT(1000, progress.tasks_completed);
     CHECK(holds(rt_run_record(run), "\"run_id\":\"00000000000000ab\""));
     CHECK(holds(rt_run_record(run), "\"tasks_completed\":1000,"));
     CHECK(holds(rt_run_record(run), "\"cause\":null,"));

@@ -41,6 +41,10 @@ def test_progress_comes_first_and_the_record_last() -> None:
     assert len(progress) >= 2
     assert all(tuple(line) == ("progress",) and tuple(line["progress"]) == PROGRESS for line in progress)
     assert progress[0]["progress"] == dict.fromkeys(PROGRESS[1:], 0) | {"phase": "setup"}
+    assert (progress[-1]["progress"]["phase"], progress[-1]["progress"]["tasks_completed"]) == (
+        "finished",
+        1000,
+    )
     completed = [line["progress"]["tasks_completed"] for line in progress]
     assert completed == sorted(completed)
 

@@ -104,6 +104,7 @@ def _execute(run: Run) -> None:
         while execution.is_alive():
             _print_progress(run.progress())
             execution.join(POLL_S)
+        _print_progress(run.progress())  # the last counts, also of a run shorter than one poll
     except BrokenPipeError:
         run.interrupt(signal.SIGPIPE)
         raise
