@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support.built import build
 from support.published import write_site
 
 
@@ -27,3 +28,16 @@ def project(pristine: Path, tmp_path: Path) -> Path:
 def site(project: Path) -> Path:
     """The site of the copied project."""
     return project / "build" / "site"
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a site of two reports that the site builder made; never changed."""
+    return build(tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture
+def real(built: Path, tmp_path: Path) -> Path:
+    """The site of a copy of the built project, to be changed."""
+    shutil.copytree(built, tmp_path / "real")
+    return tmp_path / "real" / "build" / "site"

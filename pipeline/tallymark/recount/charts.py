@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tallymark.errors import TallymarkError
 from tallymark.evidence import strict_json
 from tallymark.recount import series
 from tallymark.recount.difference import Difference, mismatch
-from tallymark.recount.html_tree import Element, parse
+from tallymark.recount.html_tree import Element, Page
 from tallymark.recount.published import Published, Report
 from tallymark.recount.reference import Unresolved
 from tallymark.recount.shown import label, value_text
@@ -26,8 +26,8 @@ _AXIS_KEYS = {"title", "type", "range", "tickmode", "tickvals", "ticktext", "cat
 JS_HEAD, JS_TAIL = b"window.tallymarkCharts = ", b";\n"
 
 
-def compare_charts(published: Published) -> tuple[int, list[Difference]]:
-    """(values compared, differences) over the chart files of all reports."""
+def compare_charts(published: Published, trees: Mapping[str, Page]) -> tuple[int, list[Difference]]:
+    """(values compared, differences) over the chart files of all reports; ``trees`` are the pages."""
     values = 0
     found: list[Difference] = []
     for report in published.reports.values():
@@ -37,7 +37,7 @@ def compare_charts(published: Published) -> tuple[int, list[Difference]]:
                 found.append(Difference(name, "", "is missing", _REBUILD))
             continue
         try:
-            count, differences = _compare_file(published, report, name)
+            count, differences = _compare_file(published, report, name, trees)
         except (TallymarkError, Unresolved) as error:
             found.append(Difference(name, "", getattr(error, "problem", str(error)), _REBUILD))
         else:
@@ -55,14 +55,16 @@ def _unknown_files(published: Published) -> Iterator[Difference]:
             yield Difference(name, "", "belongs to no published report", "Remove the file")
 
 
-def _compare_file(published: Published, report: Report, name: str) -> tuple[int, list[Difference]]:
+def _compare_file(
+    published: Published, report: Report, name: str, trees: Mapping[str, Page]
+) -> tuple[int, list[Difference]]:
     data = published.files.read(name)
     document: Any = strict_json.parse(data, name)
     figures = document.get("figures") if isinstance(document, dict) else None
     if not isinstance(figures, list) or not all(isinstance(one, dict) for one in figures):
         raise Unresolved("holds no list of figures")
     found = list(_script_bytes(published, name, data))
-    shown = _figures_on_page(published, report)
+    shown = _figures_on_page(trees.get(f"reports/{report.name}.html"))
     ids = [str(figure.get("id")) for figure in figures]
     if list(shown) != ids:
         found.append(mismatch(name, "$.figures", ", ".join(ids), ", ".join(shown), _REBUILD))
@@ -83,11 +85,8 @@ def _script_bytes(published: Published, name: str, data: bytes) -> Iterator[Diff
         yield Difference(script, "", f"does not hold the bytes of {name}", _REBUILD)
 
 
-def _figures_on_page(published: Published, report: Report) -> dict[str, Element]:
-    page = f"reports/{report.name}.html"
-    if page not in published.files:
-        return {}
-    article = parse(published.files.text(page)).article()
+def _figures_on_page(page: Page | None) -> dict[str, Element]:
+    article = None if page is None else page.article()
     figures = [] if article is None else article.all("figure")
     return {figure_of(one): one for one in figures if one.attributes.get("id", "").startswith("fig-")}
 

@@ -141,11 +141,15 @@ def _report(
     raw: dict[str, Document],
 ) -> Report:
     spec, value = _object(files, spec_file), _object(files, report_file)
-    _require_shape(spec, value, spec_file, report_file)
-    if name and spec["name"] != name:
-        raise _Broken(mismatch(spec_file, "$.name", spec["name"], name, _REBUILD))
+    of_spec, of_report = _shape_errors(spec, value, spec_file, report_file)
+    if of_report:
+        raise _Broken(of_report[0])
     data = tuple(_raw_files(files, value, report_file, problems))
     raw.update({document.sha256: document for document in data})
+    if of_spec:
+        raise _Broken(of_spec[0])
+    if name and spec["name"] != name:
+        raise _Broken(mismatch(spec_file, "$.name", spec["name"], name, _REBUILD))
     sound = [_sound(document, problems) for document in data]
     if not all(sound):
         problem = "cannot be recounted: a raw file has not the shape of its schema"
@@ -164,12 +168,17 @@ def _object(files: Files, name: str) -> Json:
     return value
 
 
-def _require_shape(spec: Json, value: Json, spec_file: str, report_file: str) -> None:
-    """Report and published spec have the shape that everything later relies on."""
+def _shape_errors(
+    spec: Json, value: Json, spec_file: str, report_file: str
+) -> tuple[list[Difference], list[Difference]]:
+    """What is wrong with the shape of the published spec, and of the report: all else relies on it."""
+    of_spec, of_report = [], []
     for pointer, _, message in schemas.errors(_SCHEMA, {**value, "spec": spec}):
-        inside = pointer.startswith("$.spec")
-        file, place = (spec_file, "$" + pointer[len("$.spec") :]) if inside else (report_file, pointer)
-        raise _Broken(Difference(file, place, message, _REBUILD))
+        if pointer.startswith("$.spec"):
+            of_spec.append(Difference(spec_file, "$" + pointer[len("$.spec") :], message, _REBUILD))
+        else:
+            of_report.append(Difference(report_file, pointer, message, _REBUILD))
+    return of_spec, of_report
 
 
 def _raw_files(

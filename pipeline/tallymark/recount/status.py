@@ -49,6 +49,8 @@ def field(published: Published, name: str) -> Any:
     known: dict[str, Any] = expected(published)
     known.update({key: value for key, value in read(published).items() if key in _STATED})
     report, _, inner = name.rpartition("/")
+    if report:
+        published.report(report)
     holder = known["reports"].get(report, {}) if report else known
     if inner not in holder or inner == "reports":
         raise Unresolved(f"the status has no {name!r}")

@@ -22,6 +22,7 @@ from tallymark.recount import (
     pages,
     published,
     rules,
+    search,
     status,
 )
 from tallymark.recount.difference import Difference
@@ -29,6 +30,7 @@ from tallymark.recount.files import Files
 from tallymark.recount.published import Published
 from tallymark.recount.status import SCRIPT
 
+_OUR_CODE = ("tallymark/", "assets/plotly/")
 __all__ = ["Outcome", "verify", "verify_bundle"]
 
 
@@ -81,17 +83,30 @@ def verify(
     """
     if site.is_file():
         return verify_bundle(files.from_bundle(site), project, expect=expect, known=known)
-    there = files.from_folder(site)
-    found = published.read_site(there)
+    found = published.read_site(files.from_folder(site))
+    return compare_site(found, project, expect=expect, known=known)
+
+
+def compare_site(
+    found: Published,
+    project: Path | None = None,
+    *,
+    expect: Iterable[str] = (),
+    known: KnownNames | None = None,
+) -> Outcome:
+    """Compare a site that was read and recounted; otherwise as ``verify``."""
+    there = found.files
     _require_reports(found)
-    tally = pages.compare_pages(found)
-    values, chart_differences = charts.compare_charts(found)
+    trees, unreadable = pages.read_pages(there)
+    tally = pages.compare_pages(found, trees)
+    values, chart_differences = charts.compare_charts(found, trees)
     differences = [
         *there.odd,
         *digests.compare_sums(there),
         *_common(found, project, tuple(expect), whole=True),
     ]
-    differences += [*tally.differences, *chart_differences, *status.compare(found)]
+    differences += [*unreadable, *tally.differences, *chart_differences, *status.compare(found)]
+    differences += search.compare_search(there, trees)
     for name, report in found.reports.items():
         differences += artefacts.compare_report(found, report, f"reports/{name}.json")
         differences += artefacts.compare_csv(found, report, f"reports/{name}.csv")
@@ -142,21 +157,31 @@ def _require_reports(found: Published) -> None:
 def _common(
     found: Published, project: Path | None, expect: tuple[str, ...], *, whole: bool
 ) -> list[Difference]:
-    differences = [*found.problems, *_script(found), *digests.compare_expected(found, expect)]
+    differences = [*found.problems, *_programs(found), *digests.compare_expected(found, expect)]
     if project is not None:
         differences += evidence.compare_project(found, project)
         differences += freeze.compare_frozen(found, project, whole=whole)
     return differences
 
 
-def _script(found: Published) -> Iterator[Difference]:
-    """The published recount.py is the one of the version that made the reports, when that is this one."""
-    made_by = {report.value["generated"]["tool_version"] for report in found.reports.values()}
-    packaged = (importlib.resources.files("tallymark") / "recount" / SCRIPT).read_bytes()
+def _programs(found: Published) -> Iterator[Difference]:
+    """The script and the site's own code are those of the version that made the reports, when it is this one.
+
+    They compute and draw numbers where the reader sees them. The theme's code is not ours to know; it is
+    held by SHA256SUMS alone.
+    """
     if SCRIPT not in found.files:
         yield Difference(SCRIPT, "", "is missing", "Build the site again")
-    elif __version__ in made_by and found.files.read(SCRIPT) != packaged:
-        yield Difference(SCRIPT, "", f"is not the script of tallymark {__version__}", "Build the site again")
+    made_by = {report.value["generated"]["tool_version"] for report in found.reports.values()}
+    if __version__ not in made_by:
+        return
+    package = importlib.resources.files("tallymark")
+    for name in found.files.names:
+        last = name.rpartition("/")[2]
+        known = package / "recount" / SCRIPT if name == SCRIPT else package / "assets" / last
+        ours = name == SCRIPT or name.startswith(_OUR_CODE)
+        if ours and known.is_file() and found.files.read(name) != known.read_bytes():
+            yield Difference(name, "", f"is not that of tallymark {__version__}", "Build the site again")
 
 
 def _rules(found: Published, name: str, file: str, project: Path | None) -> list[Difference]:
