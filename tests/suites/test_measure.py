@@ -17,7 +17,7 @@ from tallymark.check import check_paths
 from tallymark.errors import BrokenRuntimeError, ConflictError, FindingsError, UsageError
 from tallymark.evidence.journal import Journal
 from tallymark.evidence.journal import read as read_journal
-from tallymark.suites import execute, measure, precheck, smoke
+from tallymark.suites import execute, measure, smoke
 from tallymark.suites.assertion import Assertion, require_all
 from tallymark.suites.model import Json, PlannedRun
 from tallymark.suites.plan import Request, build
@@ -172,9 +172,11 @@ def test_a_folder_that_cannot_be_one_is_refused_before_anything_runs(
 
 
 def test_what_only_the_runtime_can_refuse_is_misuse_and_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="the runtime refuses"):
-        run(tmp_path, request("submission=paced"))  # a pace of 0 tasks a second
+    listener = Listener()
+    with pytest.raises(UsageError, match="the runtime refuses this run: rate_per_s"):
+        measure.run(request("submission=paced"), tmp_path, listener)  # a pace of 0 tasks a second
     assert list(tmp_path.iterdir()) == []
+    assert listener.said == []  # not even the gate ran
 
 
 def test_two_suites_on_one_label_at_once_are_refused(tmp_path: Path) -> None:
@@ -361,23 +363,6 @@ def test_the_smoke_gate_passes_on_the_runtime_that_is_installed() -> None:
     assert all(assertion.passed for assertion in proof.assertions)
     assert len(proof.assertions) == len(listener.said) == 15
     assert len({assertion.id for assertion in proof.assertions}) == 15
-
-
-def test_the_precheck_proves_units_signs_and_paths(tmp_path: Path) -> None:
-    plan = build(request())
-    with Stop() as stop:
-        found = precheck.run(plan, PROOF.to_json(), tmp_path, stop)
-    assert {assertion.id: assertion.passed for assertion in found.assertions} == {
-        "precheck.elapsed_ms": True,
-        "precheck.execution_ns": True,
-        "precheck.latency_ms": True,
-        "precheck.tasks_per_second": True,
-        "precheck.signs": True,
-        "precheck.bytes": True,
-        "precheck.schema": True,
-        "precheck.output": True,
-    }
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_assertion_that_fails_stops_the_suite_and_is_named() -> None:

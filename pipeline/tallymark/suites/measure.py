@@ -144,14 +144,16 @@ def _admit(
     """
     if session.complete:
         return
-    if session.manifest is None or session.gate is None:
-        gate = (proof or smoke.prove(stop, reporter)).to_json()
-        checked = precheck.run(session.plan, gate, directory, stop)
-        require_all(checked.assertions, reporter)
-        gate["precheck"] = [assertion.to_json() for assertion in checked.assertions]
-        append(journal, "gate", manifest=checked.manifest, gate=gate, started_at=utc_now())
-        return
-    checked = precheck.run(session.plan, session.gate, directory, stop)
-    require_all(checked.assertions, reporter)
-    if (error := execute.other_manifest(session.manifest, checked.manifest, "--resume")) is not None:
-        raise error
+    # first of all, so that a configuration which only the runtime can refuse costs no gate
+    trial = precheck.trial(session.plan, stop)
+    manifest = trial.end.manifest
+    if session.manifest is not None:
+        error = execute.other_manifest(session.manifest, manifest, "--resume")
+        if error is not None:
+            raise error
+    gate = session.gate or (proof or smoke.prove(stop, reporter)).to_json()
+    assertions = precheck.judge(trial, session.plan, gate, directory)
+    require_all(assertions, reporter)
+    if session.gate is None:
+        gate["precheck"] = [assertion.to_json() for assertion in assertions]
+        append(journal, "gate", manifest=manifest, gate=gate, started_at=utc_now())

@@ -30,22 +30,22 @@ NEEDED = ("elapsed_ms", "tasks_per_second", "tasks_completed", "end_to_end_max_m
 
 
 @dataclass(frozen=True, slots=True)
-class Precheck:
-    """What the pre-check found, and the manifest that every run of the suite must repeat."""
+class Trial:
+    """The run of the pre-check: what was planned, what the child wrote, and how long its process took."""
 
-    manifest: Json
-    assertions: tuple[Assertion, ...]
+    planned: PlannedRun
+    end: Finished
+    wall_ms: float
 
 
-def run(plan: Plan, gate: Json, directory: Path, stop: Stop) -> Precheck:
-    """One run of the plan's first configuration with at most 1,000 tasks, behind the ``gate`` that passed.
+def trial(plan: Plan, stop: Stop) -> Trial:
+    """One run of the plan's first configuration with at most 1,000 tasks.
 
     UsageError: the runtime refuses the configuration. BrokenRuntimeError: the run gave no record.
     StoppedError: the user stopped it.
     """
     first = plan.runs[0].configuration
-    configuration = replace(first, tasks=min(TASKS, first.tasks))
-    planned = PlannedRun(0, 1, configuration)
+    planned = PlannedRun(0, 1, replace(first, tasks=min(TASKS, first.tasks)))
     begun = time.monotonic_ns()
     end = run_once(planned, new_id(), stop)
     wall_ms = (time.monotonic_ns() - begun) / 1e6
@@ -56,15 +56,20 @@ def run(plan: Plan, gate: Json, directory: Path, stop: Stop) -> Precheck:
         raise BrokenRuntimeError(
             "pre-check", describe(end), "run `tallymark run smoke` and report what it says"
         )
-    assertions = (
-        *_judged(end.run, wall_ms),
-        _schema(plan, planned, gate, end),
+    return Trial(planned, end, wall_ms)
+
+
+def judge(made: Trial, plan: Plan, gate: Json, directory: Path) -> tuple[Assertion, ...]:
+    """What the trial run proves, as a document behind ``gate`` in ``directory`` would show it."""
+    return (
+        *record_holds(made.end.run, made.wall_ms),
+        _schema(made, plan, gate),
         _output(directory),
     )
-    return Precheck(end.manifest, assertions)
 
 
-def _judged(run: Json, wall_ms: float) -> Iterator[Assertion]:
+def record_holds(run: Json, wall_ms: float) -> Iterator[Assertion]:
+    """Units and signs of one record, told by how its numbers must relate; ``wall_ms`` is the parent's."""
     values: dict[str, Any] = run
     missing = [name for name in NEEDED if not isinstance(values.get(name), int | float)]
     if missing or "histograms" not in values:
@@ -107,11 +112,10 @@ def _judged(run: Json, wall_ms: float) -> Iterator[Assertion]:
     )
 
 
-def _schema(plan: Plan, planned: PlannedRun, gate: Json, end: Finished) -> Assertion:
+def _schema(made: Trial, plan: Plan, gate: Json) -> Assertion:
     """The record, alone in a document, must pass the schema and the rules."""
-    value = compose.around(plan, planned, end.manifest, gate, end.run)
-    data = canonical.encode(value)
-    findings = errors_of(check_document(documents.from_bytes(data, "pre-check")))
+    value = compose.around(plan, made.planned, made.end.manifest, gate, made.end.run)
+    findings = errors_of(check_document(documents.from_bytes(canonical.encode(value), "pre-check")))
     first = findings[0].line() if findings else "the record passes the schema and the rules"
     return Assertion("precheck.schema", not findings, first)
 
