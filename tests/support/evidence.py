@@ -7,12 +7,13 @@ scalars, sums and counts all follow from those, so a test may change one value a
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from tallymark.evidence import canonical
-from tallymark.histogram import Histogram
+from tallymark.histogram import Histogram, merged
 
 STARTED = datetime(2026, 11, 29, 9, 0, 0, tzinfo=UTC)
 STAGES = ("submitted", "admitted", "dequeued", "runner_start", "runner_end", "finalised")
@@ -244,14 +245,20 @@ def _histograms(source: random.Random, tasks: int) -> dict[str, Any]:
     times["prompt"] = [source.randrange(100, 300) for _ in range(distinct)]
     times["callback"] = [source.randrange(10, 60) for _ in range(distinct)]
     times["history_pruning"] = [source.randrange(10, 60) for _ in range(distinct)]
-    return {
-        stage: Histogram.recorded(_repeated(values, tasks)).to_record() for stage, values in times.items()
-    }
+    return {stage: _recorded(values, tasks).to_record() for stage, values in times.items()}
 
 
-def _repeated(values: list[int], tasks: int) -> list[int]:
+def _recorded(values: list[int], tasks: int) -> Histogram:
+    """The histogram of ``values`` repeated until there are ``tasks``, without listing a million of them."""
     whole, rest = divmod(tasks, len(values))
-    return values * whole + values[:rest]
+    once = Histogram.recorded(values)
+    many = replace(
+        once,
+        count=once.count * whole,
+        sum_ns=once.sum_ns * whole,
+        buckets=tuple((index, count * whole) for index, count in once.buckets),
+    )
+    return merged([many, Histogram.recorded(values[:rest])]) if rest else many
 
 
 def _percentiles(histograms: dict[str, Any]) -> dict[str, float]:

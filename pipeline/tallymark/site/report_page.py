@@ -89,6 +89,7 @@ class ReportPage:
     status: tuple[Sentence, ...]
     claims: tuple[ClaimView, ...]
     scope: tuple[ScopePart, ...]
+    warnings: tuple[Sentence, ...]
     notes: tuple[Sentence, ...]
     constants: tuple[tuple[str, Shown], ...]
     recount: Shown
@@ -111,6 +112,8 @@ def report_page(
     table: TableView = table_view(report, jq_lines)
     runs: RunsView = runs_view(report)
     manifest: ManifestView = manifest_view(report)
+    # what the data themselves demand to be said: with numbers (more workers than cores) before the table
+    notes = [sentence(note) for note in report.value["prose"]["notes"]]
     page = ReportPage(
         engine_title=front_matter_title(report.value["title"]),
         title=Shown(report.value["title"], f"spec:{report.name}/$.title"),
@@ -118,7 +121,8 @@ def report_page(
         status=status_lines(report, status),
         claims=claims(report),
         scope=_scope(report),
-        notes=_notes(report),
+        warnings=tuple(note for note in notes if any(part.source for part in note)),
+        notes=tuple(note for note in notes if not any(part.source for part in note)),
         constants=constants_view(report),
         recount=Shown(commands.recount_command(report), f"command:{report.name}/recount"),
         rerun=Shown(commands.rerun_command(report), f"command:{report.name}/rerun"),
@@ -200,11 +204,6 @@ def _scope(report: ReportData) -> tuple[ScopePart, ...]:
             ScopePart("One completion", "yes", ((f"{base}.completion", sentence(scope["completion"])),))
         )
     return tuple(part for part in parts if part.items)
-
-
-def _notes(report: ReportData) -> tuple[Sentence, ...]:
-    """What the data themselves demand to be said, such as more workers than cores."""
-    return tuple(sentence(note) for note in report.value["prose"]["notes"])
 
 
 def _rerun_cost(report: ReportData) -> Sentence:

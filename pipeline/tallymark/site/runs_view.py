@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tallymark.site.labels import UNIT_LABELS
 from tallymark.site.report_data import ReportData, Run, column_format, config_value, resolve
 from tallymark.site.shown import ABSENT_MARK, Format, Shown, sourced, value_text, visible
 
@@ -93,19 +92,21 @@ def _length(value: Any) -> int:
 
 
 def _measures(report: ReportData) -> tuple[Measure, ...]:
-    """The scalar fields behind the columns, each once, rounded as its first column is."""
+    """The scalar fields behind the columns, each once, rounded as the first column that shows it itself."""
     found: dict[str, Measure] = {}
     for at, column in enumerate(report.columns):
         source = column.get("source")
-        if not source or source.startswith("histograms.") or source in found:
+        if not source or source.startswith("histograms."):
             continue
-        if column["aggregate"] in ("ratio_of_totals", "total_over_median"):
-            # the column's unit and rounding belong to the quotient, not to the run's own value
+        if column.get("over"):
+            # unit and rounding of the column belong to the quotient, not to the run's own value
             found.setdefault(source, Measure(source, None, Format()))
-            continue
-        unit = column["unit"]
-        shown = Shown(unit, f"spec:{report.name}/$.columns[{at}].unit") if UNIT_LABELS[unit] else None
-        found[source] = Measure(source, shown, column_format(column))
+        elif source not in found or found[source].form == Format():
+            form = column_format(column)
+            # a field names its own unit; it is said only when the column shows another one
+            converted = (form.numerator, form.denominator) != (1, 1)
+            shown = Shown(column["unit"], f"spec:{report.name}/$.columns[{at}].unit") if converted else None
+            found[source] = Measure(source, shown, form)
     return tuple(found.values())
 
 

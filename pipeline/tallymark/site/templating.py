@@ -41,9 +41,10 @@ def _environment() -> Environment:
 
 def _kept(value: Any) -> Any:
     """Control characters of layout as character references; a number or None never reaches a page."""
+    from jinja2 import Undefined
     from markupsafe import Markup, escape
 
-    if isinstance(value, Markup):
+    if isinstance(value, Markup | Undefined):
         return value
     if not isinstance(value, str):
         raise TypeError(f"a template printed {value!r}, which is no ready text")
