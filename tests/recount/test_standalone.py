@@ -197,7 +197,7 @@ def swap_agents(document: Json) -> None:
     runs[0]["agents"], other["agents"] = other["agents"], runs[0]["agents"]
 
 
-def vary_build(document: Json) -> None:
+def vary_probes(document: Json) -> None:
     for at in (0, 1):
         document["runs"][at]["probes"] += 1
         document["execution"]["plan"][at]["configuration"]["probes"] += 1
@@ -217,13 +217,16 @@ def without_plan(document: Json, change: Change) -> Json:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (drop_run, "$.execution.plan: plans runs"),
-        (swap_agents, "the plan says"),
-        (vary_build, "probes varies: 65 in 0.json::$.runs[0], 64 here"),
+        (drop_run, "0.json::$.execution.plan: plans 6 runs, not these 5"),
+        (swap_agents, "0.json::$.runs[0]: agents: not as planned"),
+        (vary_probes, 'probes varies: {"64":"0.json::$.runs[2]","65":"0.json::$.runs[0]"}'),
         (repeat_run, "0.json::$.runs[1]: duplicate of 0.json::$.runs[0]"),
         (lambda d: d["execution"].update(complete=False), "$.execution.complete: not true"),
-        (lambda d: d.update(schema="imported-execution/1.0"), "imported-execution/1.0 instead of"),
-        (lambda d: d.update(schema="runtime-execution/1.1"), "runtime-execution/1.1 instead of"),
+        (
+            lambda d: d.update(schema="imported-execution/1.0"),
+            "0.json: is imported-execution/1.0, not runtime",
+        ),
+        (lambda d: d.update(schema="runtime-execution/1.1"), "0.json: is runtime-execution/1.1, not runtime"),
         (lambda d: d["runs"][0].pop("workers"), "0.json::$.runs[0].workers: missing"),
         (lambda d: d["manifest"].pop("build"), "0.json::$.manifest.build: missing"),
         (lambda d: d["runs"][0].update(elapsed_ms="2.5"), "elapsed_ms of column elapsed is no number"),
@@ -238,7 +241,7 @@ def without_plan(document: Json, change: Change) -> Json:
         (lambda d: d["runs"][0]["histograms"]["queue"]["buckets"].reverse(), "do not add up"),
         (lambda d: d.update(runs={}), "0.json::$.runs: not a list"),
         (lambda d: d["runs"].append(7), "0.json::$.runs[6].suite: missing"),
-        (lambda d: d["execution"].update(plan=7), "does not fit"),
+        (lambda d: d["execution"].update(plan=7), "spec: does not fit the files"),
     ],
 )
 def test_everything_odd_in_a_file_stops_it_at_once(
@@ -280,7 +283,7 @@ def test_one_foreign_file_imported_twice_is_refused(tmp_path: Path) -> None:
 def test_files_of_two_kinds_are_refused(road: tuple[Json, Json]) -> None:
     spec, document = road
     assert (
-        "imported-execution/1.0 instead of runtime-execution/1.0"
+        "1.json: is imported-execution/1.0, not runtime-execution/1.0"
         in refused(spec, document, imported_execution())[1]
     )
 
@@ -288,12 +291,11 @@ def test_files_of_two_kinds_are_refused(road: tuple[Json, Json]) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda s: s["columns"][1].update(aggregate="mean_of_runs"), "unknown aggregate mean_of_runs"),
-        (lambda s: s["columns"][1].pop("places"), "unknown rounding of elapsed"),
-        (lambda s: s["columns"][2].update(places=3), "unknown rounding of p99"),
-        (lambda s: s.update(rows=["task"]), "unknown task"),
-        (lambda s: s["columns"][2].update(percentile="1/1"), "not a percentile"),
-        (lambda s: s["columns"][2].update(percentile="99"), "not a percentile"),
+        (lambda s: s["columns"][1].update(aggregate="mean_of_runs"), 'rule: {"aggregate":"mean_of_runs"'),
+        (lambda s: s["columns"][1].pop("places"), '"name":"elapsed"'),
+        (lambda s: s["columns"][2].update(places=3), '"name":"p99"'),
+        (lambda s: s["columns"][2].update(percentile="1/1"), '"percentile":"1/1"'),
+        (lambda s: s["columns"][2].update(percentile="3/2"), '"percentile":"3/2"'),
     ],
 )
 def test_a_spec_that_it_does_not_understand_is_misuse(
@@ -302,7 +304,16 @@ def test_a_spec_that_it_does_not_understand_is_misuse(
     spec, document = copy.deepcopy(road)
     change(spec)
     code, message = refused(spec, document)
-    assert code == 2 and said in message
+    assert code == 2 and "spec: unknown rule" in message and said in message
+
+
+@pytest.mark.parametrize(
+    "change", [lambda s: s.update(rows=["task"]), lambda s: s["columns"][2].update(percentile="99")]
+)
+def test_a_spec_that_does_not_fit_is_refused(road: tuple[Json, Json], change: Change) -> None:
+    spec, document = copy.deepcopy(road)
+    change(spec)
+    assert "spec: does not fit the files" in refused(spec, document)[1]
 
 
 @pytest.mark.parametrize("spec", [[], {}, None, 7, {"rows": [], "columns": []}])
@@ -329,13 +340,13 @@ def test_a_row_outside_the_declared_ones_is_refused(road: tuple[Json, Json]) -> 
 def test_only_value_with_two_values_is_refused(road: tuple[Json, Json]) -> None:
     spec, document = copy.deepcopy(road)
     spec["columns"][1]["aggregate"] = "only_value"
-    assert "column elapsed has values" in refused(spec, document)[1]
+    assert "column elapsed has several values" in refused(spec, document)[1]
 
 
 def test_nothing_is_divided_by_zero(road: tuple[Json, Json]) -> None:
     spec, document = copy.deepcopy(road)
     spec["columns"][1].update(aggregate="ratio_of_totals", over="tasks_failed")
-    assert "column elapsed divides by 0" in refused(spec, document)[1]
+    assert "column elapsed: float division by zero" in refused(spec, document)[1]
 
 
 # --- strict JSON of its own ---

@@ -26,7 +26,6 @@ _RULE_KEYS = (
     "percentile",
     "samples",
     "unit",
-    "source_unit",
     "factor",
     "places",
     "significant",
@@ -123,10 +122,13 @@ def compute(project: Path, spec: Spec) -> Report:
     data = evidence.read(project, spec)
     resolved = resolve.resolve(spec, data.schema)
     grouped = groups.group(resolved, data)
+    located = [(one, spec.where(f"$.columns[{index}]")) for index, one in enumerate(resolved.columns)]
     found = [
         {
-            one.column.name: cells.compute(one, row, spec.where(f"$.columns[{index}]"))
-            for index, one in enumerate(resolved.columns)
+            one.column.name: cells.compute(
+                one, row, where, groups.baseline(grouped, one.column.baseline, where)
+            )
+            for one, where in located
         }
         for row in grouped.rows
     ]
@@ -135,6 +137,7 @@ def compute(project: Path, spec: Spec) -> Report:
         cells=tuple(cells.mark_ties(found)),
         constants=grouped.constants,
         ledger=ledger.close(data, grouped.rows, spec.exclude),
+        targets=claims.targets(spec),
     )
     return Report(
         resolved=resolved,
