@@ -92,8 +92,15 @@ def test_a_large_broken_document_lists_a_hundred_findings_and_counts_the_rest() 
     findings = check_document(loaded(value))
     assert len(findings) == LISTED + 1
     assert findings[-1].rule == "more"
+    assert findings[-1].problem == "at least 900 more findings are not listed"
+
+
+def test_findings_below_the_limit_are_counted_exactly() -> None:
+    value = small_execution()
+    value["runs"][0]["timeline"]["rows"] = [[float(-t), 0, 0, 0, 0, 0.0] for t in range(501)]
+    findings = check_document(loaded(value))
     # every row but the first (-0.0) lies below the minimum of 0
-    assert findings[-1].problem == f"{4999 - LISTED} more findings are not listed"
+    assert findings[-1].problem == "400 more findings are not listed"
 
 
 def test_runs_of_a_checked_execution_carry_their_whole_configuration() -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tallymark import __version__, schemas
 from tallymark.check.finding import Finding
+from tallymark.check.judge import COUNTED
 from tallymark.check.junit import to_junit
 from tallymark.check.outcome import CheckOutcome, FileResult
 from tallymark.check.printable import printable
@@ -112,8 +113,11 @@ def summary(outcome: CheckOutcome) -> str:
         for verdict in ("passed", "warned", "failed", "unreadable")
         if verdict in verdicts
     ]
-    found = sum(assertion.findings for result in outcome.files for assertion in result.assertions)
-    plural = "" if len(verdicts) == 1 else "s"
-    return (
-        f"{len(verdicts)} document{plural}: {', '.join(counted)}; {found} finding{'' if found == 1 else 's'}"
-    )
+    numbers = [assertion.findings for result in outcome.files for assertion in result.assertions]
+    at_least = "at least " if COUNTED in numbers else ""
+    found = f"{at_least}{_plural(sum(numbers), 'finding')}"
+    return f"{_plural(len(verdicts), 'document')}: {', '.join(counted)}; {found}"
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from tallymark.check.finding import MORE, SHAPE, Finding
@@ -14,13 +15,15 @@ from tallymark.evidence.documents import Document
 
 Result: TypeAlias = Literal["passed", "failed", "warned", "not_run"]
 
-# A broken document of a million runs has a million findings; after these nobody reads on.
+# A broken document of a million runs has millions of findings: so many are listed of a document, and so
+# many counted of an assertion before it is given up.
 LISTED: Final = 100
+COUNTED: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """The result of one rule (or of the shape) for one document, and how many findings it had."""
+    """The result of one rule (or of the shape) for one document: its findings, counted up to 1000."""
 
     rule: str
     result: Result
@@ -75,9 +78,9 @@ def _found(rule: Rule, subject: Subject) -> Iterator[Finding]:
 def _collect(
     found: Iterable[Finding], listed: list[Finding], before: int, rule: str, worse: Result
 ) -> tuple[int, Assertion]:
-    """Count all, keep the first hundred of the document."""
+    """Count up to a thousand, keep the first hundred of the document."""
     count = 0
-    for finding in found:
+    for finding in islice(found, COUNTED):
         count += 1
         if before + count <= LISTED:
             listed.append(finding)
@@ -86,7 +89,8 @@ def _collect(
 
 def _more(document: Document, count: int, assertions: list[Assertion]) -> Finding:
     failed = any(assertion.result == "failed" for assertion in assertions)
-    problem = f"{count} more findings are not listed"
+    at_least = "at least " if any(assertion.findings == COUNTED for assertion in assertions) else ""
+    problem = f"{at_least}{count} more findings are not listed"
     return Finding(
         document.path, "$", MORE, problem, "Correct the ones above first", "error" if failed else "warning"
     )

@@ -171,17 +171,18 @@ def _null_reasons(pointer: str, values: dict[str, Any], reasons: dict[str, str])
     "time-order",
     "Times are in order",
     why="A start after the end, or a run outside its execution, means that the clock was set meanwhile.",
-    kinds=(RUNTIME,),
+    kinds=EXECUTIONS,
     severity="warning",
 )
 def time_order(subject: Subject) -> Iterator[Problem]:
-    """Gate, start, each run in its order, end."""
-    execution, gate = subject.value["execution"], subject.value["gate"]
-    marks = [] if gate is None else [("$.gate.started_at", gate["started_at"])]
-    marks.append(("$.execution.started_at", execution["started_at"]))
-    marks += [(run.at("started_at"), run.value["started_at"]) for run in subject.runs]
-    marks.append(("$.execution.finished_at", execution["finished_at"]))
-    for (_, before), (pointer, after) in pairwise(marks):
+    """Gate, start, each run in its order, end, import; as far as they are recorded."""
+    execution, gate = subject.value["execution"], subject.value.get("gate") or {}
+    marks = [("$.gate.started_at", gate.get("started_at"))]
+    marks.append(("$.execution.started_at", execution.get("started_at")))
+    marks += [(run.at("started_at"), run.value.get("started_at")) for run in subject.runs]
+    marks.append(("$.execution.finished_at", execution.get("finished_at")))
+    marks.append(("$.execution.imported_at", execution.get("imported_at")))
+    for (_, before), (pointer, after) in pairwise([mark for mark in marks if mark[1] is not None]):
         if after < before:
             problem = f"{after} is before {before}, which should come first"
             yield Problem(pointer, problem, "Check the machine's clock; durations are not affected")

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 from tallymark.errors import UnreadableError, child
 
@@ -25,14 +25,16 @@ MAX_DEPTH: Final = 512
 MAX_VALUES: Final = 20_000_000
 MAX_DIGITS: Final = 1_000
 
-# Only a text that matches needs the slow number hooks: without three exponent digits and without 200 digits
-# in a row, no number reaches 10^308.
-_SUSPICIOUS_NUMBER = re.compile(rb"[0-9]{200}|[eE]\+?[0-9]{3}")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _CHUNK = 1 << 20
-_NOT_STRUCTURE = bytes(set(range(256)) - set(b"[]{},"))
-_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
+# What is kept of the text outside strings: brackets, commas, each digit as 0, each exponent sign as e.
+_SKELETON = bytes.maketrans(b"123456789E", b"000000000e")
+_NOT_SKELETON = bytes(set(range(256)) - set(b"[]{},0123456789eE"))
+# Without three exponent digits and without 200 digits in a row no number reaches 10^308: only a text that
+# has either needs the number hooks, which cost more than the whole parse.
+_LARGE_EXPONENT, _MANY_DIGITS = b"e000", b"0" * 200
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _SYNTAX = {
     "Extra data": ("a second value follows the document", "keep one JSON document in a file"),
     "Expecting value": ("a value is missing or malformed", "write the file again with a JSON writer"),
@@ -56,8 +58,9 @@ def parse(data: bytes, name: str) -> JsonValue:
     if len(data) > MAX_BYTES:
         raise _error(name, f"{len(data)} bytes exceed the limit of {MAX_BYTES}", "split the document")
     text = _decoded(data, name)
-    _check_structure(data, name)
-    value = _parsed(text, name, careful=_SUSPICIOUS_NUMBER.search(data) is not None)
+    skeleton = _skeleton(data)
+    _check_structure(skeleton, name)
+    value = _parsed(text, name, careful=_LARGE_EXPONENT in skeleton or _MANY_DIGITS in skeleton)
     if _SURROGATE_ESCAPE.search(data) is not None:
         _check_surrogates(value, name)
     return value  # type: ignore[no-any-return]
@@ -80,13 +83,12 @@ def _decoded(data: bytes, name: str) -> str:
         raise _error(name, problem, "save the file as UTF-8") from None
 
 
-def _check_structure(data: bytes, name: str) -> None:
+def _check_structure(skeleton: bytes, name: str) -> None:
     """Depth and number of values, before anything is built: memory and recursion stay bounded."""
-    structure = _structure(data)
-    values = structure.count(b",") + structure.count(b"[") + structure.count(b"{")
+    values = skeleton.count(b",") + skeleton.count(b"[") + skeleton.count(b"{")
     if values > MAX_VALUES:
-        raise _error(name, f"more than {MAX_VALUES} values", "split the document")
-    nested = structure.translate(None, b",")
+        raise _error(name, f"more than {MAX_VALUES} values and containers", "split the document")
+    nested = skeleton.translate(None, b",0e")
     for _ in range(MAX_DEPTH):
         shorter = nested.replace(b"[]", b"").replace(b"{}", b"")
         if len(shorter) == len(nested):
@@ -103,8 +105,8 @@ def _too_deep(name: str) -> UnreadableError:
     return _error(name, f"values are nested more than {MAX_DEPTH} deep", "flatten the document")
 
 
-def _structure(data: bytes) -> bytes:
-    """The brackets and commas of ``data`` that are outside strings, cut out a chunk at a time."""
+def _skeleton(data: bytes) -> bytes:
+    """What ``data`` is made of outside its strings, in few characters, cut out a chunk at a time."""
     kept = bytearray()
     inside = False
     start = 0
@@ -116,33 +118,35 @@ def _structure(data: bytes) -> bytes:
         if b"\\" in chunk:
             chunk = chunk.replace(b"\\\\", b"").replace(b'\\"', b"")
         pieces = chunk.split(b'"')
-        kept += b"".join(pieces[int(inside) :: 2]).translate(None, _NOT_STRUCTURE)
+        kept += b"".join(pieces[int(inside) :: 2]).translate(_SKELETON, _NOT_SKELETON)
         inside ^= len(pieces) % 2 == 0
         start = end
     return bytes(kept)
 
 
 def _parsed(text: str, name: str, *, careful: bool) -> Any:
-    hooks: dict[str, Any] = {"parse_float": _float, "parse_int": _int} if careful else {}
     refused: list[_Refused] = []
 
     def pairs(members: list[tuple[str, Any]]) -> Any:
         value = dict(members)
-        if len(value) == len(members):
-            return value
-        return _note(refused, _duplicate(members))
+        return value if len(value) == len(members) else note(_duplicate(members))
 
-    def constant(word: str) -> Any:
-        return _note(refused, _Refused(f"{word} is not a JSON number", "write null and a reason instead"))
+    def note(found: Any) -> Any:
+        if isinstance(found, _Refused):
+            refused.append(found)
+        return found
 
+    hooks: dict[str, Any] = {"object_pairs_hook": pairs, "parse_constant": lambda word: note(_constant(word))}
+    if careful:
+        hooks |= {"parse_float": lambda text: note(_float(text)), "parse_int": lambda text: note(_int(text))}
     try:
-        value = json.loads(text, object_pairs_hook=pairs, parse_constant=constant, **hooks)
+        value = json.loads(text, **hooks)
     except json.JSONDecodeError as error:
         problem, do = _SYNTAX.get(error.msg, (_clause(error.msg), "write the file again with a JSON writer"))
         raise _error(name, f"{problem} at line {error.lineno} column {error.colno}", do) from None
     except RecursionError:
         raise _too_deep(name) from None
-    if refused or careful:
+    if refused:
         _raise_first_refused(value, name, refused)
     return value
 
@@ -151,15 +155,14 @@ def _clause(message: str) -> str:
     return message[:1].lower() + message[1:]
 
 
-def _note(refused: list[_Refused], found: _Refused) -> _Refused:
-    refused.append(found)
-    return found
-
-
 def _duplicate(members: list[tuple[str, Any]]) -> _Refused:
     seen: set[str] = set()
     key = next(key for key, _ in members if key in seen or seen.add(key))  # type: ignore[func-returns-value]
     return _Refused("the key appears twice", "keep one of the two", key)
+
+
+def _constant(word: str) -> _Refused:
+    return _Refused(f"{word} is not a JSON number", "write null and a reason instead")
 
 
 def _float(digits: str) -> Any:
@@ -177,15 +180,14 @@ def _int(digits: str) -> Any:
     return int(digits)
 
 
-def _raise_first_refused(value: Any, name: str, refused: list[_Refused]) -> None:
+def _raise_first_refused(value: Any, name: str, refused: list[_Refused]) -> NoReturn:
     """Raise for the first refused value in document order; its pointer is its place in the tree."""
     for pointer, found in _leaves(value):
         if isinstance(found, _Refused):
             where = pointer if found.key is None else child(pointer, found.key)
             raise _error(name, found.problem, found.do, where)
-    if refused:
-        # the refused value itself was dropped with an earlier duplicate of its key
-        raise _error(name, refused[0].problem, refused[0].do)
+    # the refused value itself was dropped with an earlier duplicate of its key
+    raise _error(name, refused[0].problem, refused[0].do)
 
 
 def _check_surrogates(value: Any, name: str) -> None:
