@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tallymark import units
-from tallymark.errors import FindingsError
+from tallymark.errors import FindingsError, SpecError
 from tallymark.stats import order
+from tallymark.tables import paired
 from tallymark.tables.aggregates import aggregate, lookup, numbers, pooled
 from tallymark.tables.evidence import Run, State
 from tallymark.tables.groups import Row
@@ -66,24 +67,53 @@ class Cell:
         return {"exact": self.exact, **shown, **samples, **({"ties": True} if self.ties else {})}
 
 
-def compute(resolved: Resolved, row: Row, where: str) -> Cell:
-    """The cell of a column in a row. ``where`` is the column in the spec.
+def compute(resolved: Resolved, row: Row, where: str, baseline: Row | None = None) -> Cell:
+    """The cell of a column in a row. ``where`` is the column in the spec, ``baseline`` the row it names.
 
     SpecError or FindingsError: the values do not fit the aggregate.
     """
     column = resolved.column
+    if baseline is not None:
+        return _paired(resolved, row, baseline, where)
     runs = [run for run in row.runs if _counts(column, run)]
     absent = _absence(column, row, runs)
     if absent is not None:
-        return Cell(text=absent.reason, exact=None, n=0, sources=(), absent=absent)
+        return _without(absent)
     samples = _samples(column, runs)
     if column.percentile is not None and samples is not None:
         least = order.minimum_samples(*quantile(column.percentile))
         if samples < least:
-            absent = Absent("refused", f"needs {least} samples, has {samples}")
-            return Cell(text=absent.reason, exact=None, n=0, sources=(), absent=absent)
-    exact = units.scaled(aggregate(column, runs, where), *resolved.factor)
+            return _without(Absent("refused", f"needs {least} samples, has {samples}"))
+    exact = _exact(resolved, aggregate(column, runs, where), where)
     return Cell(_text(column, exact), exact, len(runs), _sources(column, runs), samples)
+
+
+def _paired(resolved: Resolved, row: Row, baseline: Row, where: str) -> Cell:
+    """The cell of a paired ratio: ``n`` counts pairs, and the sources are those of both rows."""
+    column = resolved.column
+    pairs = paired.pair(row, baseline, where)
+    runs = paired.sides(pairs)
+    failed = sum(pair.failed for pair in pairs)
+    if any(run.state is not State.EXCLUDED for run in row.runs) and not pairs:
+        return _without(Absent("not_measured", "baseline not measured"))
+    if failed:
+        return _without(Absent("failed", f"failed in {failed} of {len(pairs)} pairs"))
+    absent = _absence(column, row, runs)
+    if absent is not None:
+        return _without(absent)
+    exact = _exact(resolved, paired.aggregate(column, pairs, where), where)
+    return Cell(_text(column, exact), exact, len(pairs), _sources(column, runs))
+
+
+def _without(absent: Absent) -> Cell:
+    return Cell(text=absent.reason, exact=None, n=0, sources=(), absent=absent)
+
+
+def _exact(resolved: Resolved, value: int | float, where: str) -> int | float:
+    try:
+        return units.scaled(value, *resolved.factor)
+    except ValueError as error:
+        raise SpecError(where, str(error), "use another aggregate") from None
 
 
 def mark_ties(rows: Sequence[Mapping[str, Cell]]) -> list[dict[str, Cell]]:

@@ -19,12 +19,14 @@ from tallymark.tables.spec import Spec, Test
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What sentences take their numbers from: rows with their cells, constants and the ledger."""
+    """What sentences take their numbers from: rows with their cells, constants, the ledger, and the number
+    that the test of a claim compares with, by the claim's id."""
 
     rows: tuple[Row, ...]
     cells: tuple[Mapping[str, Cell], ...]
     constants: Mapping[str, JsonValue]
     ledger: Ledger
+    targets: Mapping[str, int | float]
 
     def cell(self, cell_id: str) -> Cell:
         """The cell ``ROW:COLUMN``. LookupError: there is none."""
@@ -45,7 +47,8 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A filled claim. ``holds`` is None without a test, with an absent cell, or within the tolerance."""
+    """A filled claim. ``holds`` is None without a test, with an absent cell, within the tolerance, or when
+    the test holds on a part of its range only."""
 
     id: str
     sentence: Sentence
@@ -72,6 +75,15 @@ def verdicts(spec: Spec, table: Table) -> tuple[Verdict, ...]:
         holds = None if claim.test is None else _judge(claim.test, table, f"{where}.test")
         found.append(Verdict(claim.id, sentence, numbers, holds))
     return tuple(found)
+
+
+def targets(spec: Spec) -> dict[str, int | float]:
+    """The number that each claim's test compares with, by the id of the claim."""
+    return {
+        claim.id: claim.test.than
+        for claim in spec.claims
+        if claim.test is not None and not isinstance(claim.test.than, str)
+    }
 
 
 def scope(spec: Spec, table: Table) -> dict[str, Any]:
@@ -147,7 +159,9 @@ def _shown(placeholder: Placeholder, table: Table, where: str) -> str:
         return _SHOWN[placeholder.kind](placeholder.target, table)
     except (LookupError, ValueError) as error:
         problem = f"{{{placeholder.reference}}} cannot be filled: {error.args[0]}"
-        raise SpecError(where, problem, "name a cell, key, constant or ledger field of this report") from None
+        raise SpecError(
+            where, problem, "name a cell, key, constant, ledger field or claim of this report"
+        ) from None
 
 
 def _cell_text(target: str, table: Table) -> str:
@@ -179,21 +193,35 @@ def _ledger_text(target: str, table: Table) -> str:
     return prose.value_text(fields[target])
 
 
+def _target_text(target: str, table: Table) -> str:
+    if target not in table.targets:
+        raise LookupError(f"no claim {target!r} compares with a number")
+    return prose.value_text(table.targets[target])
+
+
 _SHOWN: Mapping[str, Callable[[str, Table], str]] = {
     "cell": _cell_text,
     "key": _key_text,
     "constant": _constant_text,
     "ledger": _ledger_text,
+    "target": _target_text,
 }
 
 
 def _judge(test: Test, table: Table, where: str) -> bool | None:
-    """Whether a test holds; None when a cell is absent or an order is within the tolerance."""
+    """Whether a test holds at its cell and at both ends of its range; None when the three do not agree."""
+    names = [name for name in (test.cell, test.low, test.high) if name is not None]
     try:
-        left = table.cell(test.cell).exact
+        lefts = [table.cell(name).exact for name in names]
         right = table.cell(test.than).exact if isinstance(test.than, str) else test.than
     except LookupError as error:
         raise SpecError(where, str(error.args[0]), "name a cell of this report") from None
+    found = {_compare(test, left, right) for left in lefts}
+    return found.pop() if len(found) == 1 else None
+
+
+def _compare(test: Test, left: int | float | None, right: int | float | None) -> bool | None:
+    """One comparison; None when a cell is absent or an order is within the tolerance."""
     if left is None or right is None:
         return None
     near = abs(left - right) <= test.tolerance * abs(right)

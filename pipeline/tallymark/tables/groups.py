@@ -57,6 +57,17 @@ def group(resolved: ResolvedSpec, evidence: Evidence) -> Grouped:
     return Grouped(tuple(sorted(rows, key=lambda row: [_order(v) for v in row.key.values()])), constants)
 
 
+def baseline(grouped: Grouped, row: str | None, where: str) -> Row | None:
+    """The row that a column takes its ratios to; None for a column without one. SpecError: no such row."""
+    if row is None:
+        return None
+    for found in grouped.rows:
+        if found.id == row:
+            return found
+    rows = ", ".join(found.id for found in grouped.rows)
+    raise SpecError(f"{where}.baseline", f"there is no row {row!r}", f"name one of {rows}")
+
+
 def _constants(resolved: ResolvedSpec, runs: Sequence[Run], frame: pd.DataFrame) -> dict[str, JsonValue]:
     """The value of every key that makes no row. Excluded runs may differ: that can be why they are."""
     kept = [at for at, run in enumerate(runs) if run.state is not State.EXCLUDED]

@@ -2,8 +2,9 @@
 
 A placeholder is ``{ROW:COLUMN}`` (the shown text of a cell), ``{key:ROW/KEY}``, ``{constant:KEY}`` (or
 ``{constant:machine/cores}``, or with a unit and a rounding
-``{constant:context_bytes|factor=1/1048576|places=0}``) or ``{ledger:FIELD}``. Its source is the same words
-with the report's name in front, as the ``data-from`` attribute of a page has it: ``cell:REPORT/ROW:COLUMN``.
+``{constant:context_bytes|factor=1/1048576|places=0}``), ``{ledger:FIELD}`` or ``{target:CLAIM}`` (the number
+that the test of a claim compares with). Its source is the same words with the report's name in front, as the
+``data-from`` attribute of a page has it: ``cell:REPORT/ROW:COLUMN``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tallymark.evidence import canonical
 
 # A row id may itself hold braces (a compound key), so one level of them is part of a placeholder.
 _PLACEHOLDER = re.compile(r"\{((?:[^{}]|\{[^{}]*\})*)\}")
-_KINDS = ("key", "constant", "ledger")
+_KINDS = ("key", "constant", "ledger", "target")
 # A word that a letter leads is a name, whatever digits it holds: p99, x86-64, SHA-256.
 _NAME = re.compile(r"[^\W\d][\w-]*(?:\.\w+)*")
 _NUMBER = re.compile(r"[-+−]?\d[\d.,:/T×-]*")
@@ -27,7 +28,7 @@ _NUMBER = re.compile(r"[-+−]?\d[\d.,:/T×-]*")
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """A place in a sentence that the data fills. ``kind`` is cell, key, constant or ledger."""
+    """A place in a sentence that the data fills. ``kind`` is cell, key, constant, ledger or target."""
 
     kind: str
     target: str

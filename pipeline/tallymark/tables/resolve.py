@@ -37,6 +37,7 @@ class Resolved:
         optional = {
             "source": column.source,
             "over": column.over,
+            "baseline": column.baseline,
             "percentile": column.percentile,
             "samples": column.samples,
             "places": column.places,
@@ -130,7 +131,10 @@ def _column(
     note = known.get(column.source)
     source_unit = _HISTOGRAM_UNIT if column.aggregate == _POOLED else _unit(note, column.source, where)
     try:
-        if column.over is None:
+        if column.baseline is not None:
+            unit = column.unit or "ratio"
+            factor = units.factor("ratio", unit)
+        elif column.over is None:
             unit = column.unit or source_unit
             factor = units.factor(source_unit, unit)
         else:
@@ -194,6 +198,7 @@ def _finished(
     return replace(resolved, rule=rule(resolved))
 
 
+_PAIRED = "{value}, divided by the same of {baseline} in the same round"
 _HOW = {
     "run_count": "number of",
     "median_of_runs": "median over the runs of {source}",
@@ -204,21 +209,31 @@ _HOW = {
     "ratio_of_totals": "sum of {source} over the runs, divided by the sum of {over}",
     "total_over_median": "mean of {source} a run, divided by the median over the runs of {over}",
     "pooled_percentile": "{percentile} percentile of all samples in the added histograms {source}",
+    "median_of_paired_ratios": "median over the rounds of " + _PAIRED,
+    "min_of_paired_ratios": "smallest over the rounds of " + _PAIRED,
+    "max_of_paired_ratios": "largest over the rounds of " + _PAIRED,
 }
 
 
 def rule(resolved: Resolved) -> str:
     """The rule of a column as a sentence: aggregate, unit, percentile bound, rounding."""
     column = resolved.column
-    how = _HOW[column.aggregate].format(source=column.source, over=column.over, percentile=column.percentile)
+    how = _HOW[column.aggregate].format(
+        source=column.source,
+        over=column.over,
+        percentile=column.percentile,
+        baseline=column.baseline,
+        value=column.source if column.over is None else f"{column.source} / {column.over}",
+    )
     runs = "runs, failed ones too" if column.include_failed else "completed runs"
+    runs += " of equal repetition" if column.baseline else ""
     parts = [f"{how} ({runs})" if column.source else f"{how} {runs}"]
     if column.aggregate == _POOLED:
         parts.append("nearest rank, shown as the upper bound of its histogram bucket")
     elif column.percentile:
         parts.append(f"each run's {column.percentile} percentile being the upper bound of a histogram bucket")
     if resolved.unit != "1":
-        parts.append(f"in {resolved.unit}")
+        parts.append("as a ratio" if resolved.unit == "ratio" else f"in {resolved.unit}")
     digits = (
         f"{column.significant} significant digits" if column.places is None else f"{column.places} places"
     )

@@ -28,6 +28,7 @@ class Column:
 
     ``percentile`` ("99/100") marks a value that stands for a percentile: the pooled one, or one that each
     run already holds; the latter names in ``samples`` where the run says how many samples are behind it.
+    ``baseline`` is the id of the row that paired ratios are taken to.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Column:
     aggregate: str
     source: str | None
     over: str | None
+    baseline: str | None
     percentile: str | None
     samples: str | None
     unit: str | None
@@ -60,7 +62,8 @@ class Scope:
 class Test:
     """A comparison of one cell with a number or with another cell (``than`` is then its id).
 
-    ``tolerance`` is a share of what is compared with: within it, an order cannot be told.
+    ``tolerance`` is a share of what is compared with: within it, an order cannot be told. ``low`` and
+    ``high`` are the cells of a range: what does not hold or fail over all of it cannot be told.
     """
 
     __test__ = False
@@ -69,6 +72,8 @@ class Test:
     op: str
     than: int | float | str
     tolerance: int | float
+    low: str | None = None
+    high: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +204,7 @@ def _column(value: Mapping[str, Any]) -> Column:
         aggregate=value["aggregate"],
         source=value.get("source"),
         over=value.get("over"),
+        baseline=value.get("baseline"),
         percentile=value.get("percentile"),
         samples=value.get("samples"),
         unit=value.get("unit"),
@@ -223,5 +229,7 @@ def _claim(value: Mapping[str, Any]) -> Claim:
             op=test["op"],
             than=test["than"] if "than" in test else test["value"],
             tolerance=value.get("tolerance", 0),
+            low=test.get("low"),
+            high=test.get("high"),
         ),
     )

@@ -27,7 +27,11 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "ratio_of_totals": ("source", "over"),
     "total_over_median": ("source", "over"),
     "pooled_percentile": ("source", "percentile"),
+    "median_of_paired_ratios": ("source", "baseline"),
+    "min_of_paired_ratios": ("source", "baseline"),
+    "max_of_paired_ratios": ("source", "baseline"),
 }
+PAIRED = tuple(aggregate for aggregate, needed in NEEDS.items() if "baseline" in needed)
 # A bucket of a histogram is up to 1/128 of its value wide: a fourth digit would be invented.
 HISTOGRAM_DIGITS = 3
 MINIMUM_NUMBERS_OF_A_CLAIM = 3
@@ -106,9 +110,13 @@ def _column(column: Mapping[str, Any], where: str) -> Iterator[Problem]:
     for key in NEEDS[aggregate]:
         if key not in column:
             yield where, f"{aggregate} needs {key!r}", f"add {key}"
-    for key in ("source", "over"):
-        if key in column and key not in NEEDS[aggregate]:
+    taken = {*NEEDS[aggregate], "over"} if aggregate in PAIRED else NEEDS[aggregate]
+    for key in ("source", "over", "baseline"):
+        if key in column and key not in taken:
             yield f"{where}.{key}", f"{aggregate} takes no {key}", "remove it or choose another aggregate"
+    if aggregate in PAIRED and column.get("include_failed"):
+        problem = f"{aggregate} needs both runs of a pair to be completed"
+        yield f"{where}.include_failed", problem, "remove it"
     yield from _rounding(column, where)
     yield from _percentile(column, where)
 
@@ -159,6 +167,8 @@ def _claim(claim: Mapping[str, Any], where: str) -> Iterator[Problem]:
         yield f"{where}.tolerance", "belongs to a test and there is none", "add test or remove it"
     if "test" in claim and ("value" in test) == ("than" in test):
         yield f"{where}.test", "needs value (a number) or than (a cell)", "write exactly one of the two"
+    if ("low" in test) != ("high" in test):
+        yield f"{where}.test", "has one end of a range", "write low and high (cells), or neither"
     for key, number in (("tolerance", claim.get("tolerance")), ("test.value", test.get("value"))):
         if isinstance(number, float) and not math.isfinite(number):
             yield f"{where}.{key}", "is not a finite number", "write a number"
