@@ -216,6 +216,8 @@ FILES: dict[str, dict[str, tuple[Callable[[], Document], Change]]] = {
         "pass": (one_run, setting("execution", "finished_at", to=utc(0))),
         "fail-end": (one_run, setting("execution", "finished_at", to=utc(-1))),
         "fail-run": (one_run, of_run("started_at", to=utc(-1))),
+        "pass-imported": (samples, setting("execution", "finished_at", to=utc(0))),
+        "fail-imported": (samples, setting("execution", "finished_at", to=utc(1))),
     },
     "clean-source": {
         "pass": (one_run, same),
@@ -286,9 +288,8 @@ FILES: dict[str, dict[str, tuple[Callable[[], Document], Change]]] = {
         "fail-probes": (one_run, of_run("checks", "probe_checksum_expected", to="0" * 16)),
     },
     "elapsed-positive": {
-        "pass": (samples, same),
+        "pass": (one_run, same),
         "fail": (one_run, of_run("elapsed_ms", to=0)),
-        "fail-imported": (samples, both(of_run("elapsed_s", to=0), setting("reported", to=[]))),
     },
     "throughput": {
         "pass": (one_run, same),

@@ -177,12 +177,15 @@ def _null_reasons(pointer: str, values: dict[str, Any], reasons: dict[str, str])
 def time_order(subject: Subject) -> Iterator[Problem]:
     """Gate, start, each run in its order, end, import; as far as they are recorded."""
     execution, gate = subject.value["execution"], subject.value.get("gate") or {}
-    marks = [("$.gate.started_at", gate.get("started_at"))]
-    marks.append(("$.execution.started_at", execution.get("started_at")))
-    marks += [(run.at("started_at"), run.value.get("started_at")) for run in subject.runs]
-    marks.append(("$.execution.finished_at", execution.get("finished_at")))
-    marks.append(("$.execution.imported_at", execution.get("imported_at")))
-    for (_, before), (pointer, after) in pairwise([mark for mark in marks if mark[1] is not None]):
+    marks: list[tuple[str, str | None]] = [
+        ("$.gate.started_at", gate.get("started_at")),
+        ("$.execution.started_at", execution.get("started_at")),
+        *((run.at("started_at"), run.value.get("started_at")) for run in subject.runs),
+        ("$.execution.finished_at", execution.get("finished_at")),
+        ("$.execution.imported_at", execution.get("imported_at")),
+    ]
+    recorded = [(pointer, time) for pointer, time in marks if time is not None]
+    for (_, before), (pointer, after) in pairwise(recorded):
         if after < before:
             problem = f"{after} is before {before}, which should come first"
             yield Problem(pointer, problem, "Check the machine's clock; durations are not affected")
