@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tallymark.errors import UsageError, child
 
@@ -195,11 +195,57 @@ def _validator(root: dict[str, Any], known: list[dict[str, Any]]) -> Any:
     registry: Registry[Any] = Registry().with_contents(contents, default_specification=DRAFT202012)
     strict = validators.extend(  # type: ignore[no-untyped-call]
         Draft202012Validator,
+        validators={"items": _items},
         type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
     )
     formats = FormatChecker(formats=())
     formats.checks("date-time", raises=ValueError)(_is_date_time)
     return strict(root, registry=registry, format_checker=formats)
+
+
+def _items(validator: Any, items: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+    """The keyword ``items``; rows of plain numbers (buckets, timelines) are judged without a call for each.
+
+    A record has thousands of such rows. One that does not fit goes the long way, which says why.
+    """
+    from jsonschema import Draft202012Validator
+
+    cells = _plain_row(items)
+    if cells is None or "prefixItems" in schema or not isinstance(instance, list):
+        yield from Draft202012Validator.VALIDATORS["items"](validator, items, instance, schema)
+        return
+    for index, row in enumerate(instance):
+        if type(row) is not list or len(row) != len(cells) or not all(map(_fits, row, cells)):
+            yield from validator.descend(row, items, path=index)
+
+
+_Cell: TypeAlias = tuple[frozenset[type], float, float]
+_ROW_KEYWORDS: Final = {"description", "type", "minItems", "maxItems", "prefixItems", "x-role"}
+_CELL_KEYWORDS: Final = {"description", "type", "minimum", "maximum", "x-role", "x-unit"}
+_PYTHON_TYPES: Final = {"integer": (int,), "number": (int, float), "null": (type(None),)}
+
+
+def _fits(value: Any, cell: _Cell) -> bool:
+    types, low, high = cell
+    return type(value) in types and (value is None or low <= value <= high)
+
+
+def _plain_row(items: Any) -> list[_Cell] | None:
+    """(types, minimum, maximum) of each cell when ``items`` says no more than that; else None."""
+    if not isinstance(items, dict) or not items.keys() <= _ROW_KEYWORDS or "prefixItems" not in items:
+        return None
+    members = items["prefixItems"]
+    if items.get("type") != "array" or not items.get("minItems") == items.get("maxItems") == len(members):
+        return None
+    cells: list[_Cell] = []
+    for member in members:
+        names = member.get("type", [])
+        names = names if isinstance(names, list) else [names]
+        if not member.keys() <= _CELL_KEYWORDS or not names or not set(names) <= _PYTHON_TYPES.keys():
+            return None
+        types = frozenset(kind for name in names for kind in _PYTHON_TYPES[name])
+        cells.append((types, member.get("minimum", float("-inf")), member.get("maximum", float("inf"))))
+    return cells
 
 
 def _is_integer(_: object, value: object) -> bool:

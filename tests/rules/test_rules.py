@@ -35,6 +35,7 @@ def test_every_rule_says_what_and_why_in_a_sentence() -> None:
     for rule in RULES:
         assert rule.title and not rule.title.endswith("."), rule.id
         assert rule.why.endswith("."), rule.id
+        assert rule.check.__doc__, rule.id
 
 
 def test_rule_ids_are_unique() -> None:

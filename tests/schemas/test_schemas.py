@@ -9,6 +9,9 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator, validators
 from support.evidence import (
     REPORT_SPEC,
     configuration_of,
@@ -211,6 +214,26 @@ def test_no_pattern_lets_a_final_newline_through() -> None:
             assert fitting, node["pattern"]
             for text in fitting:
                 assert not re.search(node["pattern"], text + "\n"), node["pattern"]
+
+
+PLAIN = st.none() | st.booleans() | st.integers(-3, 8000) | st.floats(allow_nan=False) | st.text(max_size=2)
+
+
+@given(st.lists(st.lists(PLAIN, max_size=3) | PLAIN, max_size=6))
+def test_rows_of_numbers_are_judged_as_the_standard_validator_does(buckets: list[Any]) -> None:
+    record = small_execution(tasks=1)["runs"][0]["histograms"]["queue"] | {"buckets": buckets}
+    definition = schemas.schema(RUNTIME)["$defs"]["histogram"]
+    strict = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+    standard = validators.extend(Draft202012Validator, type_checker=strict)(definition)
+    expected = {(tuple(e.absolute_path), e.validator) for e in standard.iter_errors(record)}
+    document = small_execution(tasks=1)
+    document["runs"][0]["histograms"]["queue"] = record
+    found = {(pointer, keyword) for pointer, keyword, _ in schemas.errors(RUNTIME, document)}
+    prefix = "$.runs[0].histograms.queue"
+    assert found == {
+        (prefix + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path), keyword)
+        for path, keyword in expected
+    }
 
 
 def test_validation_changes_nothing() -> None:

@@ -129,6 +129,7 @@ def run_rule(
     """Make a rule of a function that judges one run; it sees every run and every warm-up."""
 
     def made(check_run: Callable[[Run], Iterator[Problem]]) -> Rule:
+        @functools.wraps(check_run)  # its docstring is the rule in a formula
         def check(subject: Subject) -> Iterator[Problem]:
             for run in subject.all_runs:
                 yield from check_run(run)
