@@ -9,11 +9,20 @@ import pytest
 from support.built import build
 from support.published import write_site
 
+from tallymark.recount import files, published
+from tallymark.recount.published import Published
+
 
 @pytest.fixture(scope="session")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with its site; never changed."""
     return write_site(tmp_path_factory.mktemp("published"))
+
+
+@pytest.fixture(scope="session")
+def read(pristine: Path) -> Published:
+    """The small site as recount reads it; see ``support.published.differences``."""
+    return published.read_site(files.from_folder(pristine / "build" / "site"))
 
 
 @pytest.fixture

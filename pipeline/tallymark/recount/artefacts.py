@@ -167,10 +167,10 @@ def _csv_lines(report: Report) -> list[list[str]]:
         for cell in row["cells"].values():
             line += [cell["text"], value_text(cell["exact"]) if "exact" in cell else ""]
         lines.append(line)
-    return [[_harmless(text) for text in line] for line in lines]
+    return [[harmless(text) for text in line] for line in lines]
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
     """A text that a spreadsheet would take for a formula gets an apostrophe; a plain number is none."""
     start = text.lstrip()[:1]
     if text[:1] in ("\t", "\r", "\n") or start in ("=", "+", "-", "@"):

@@ -1,0 +1,146 @@
+"""The jq line of a cell gives its exact value when jq runs it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.evidence import REPORT_SPEC, runtime_execution
+from support.published import write_site
+
+from tallymark.recount import files, jq, published
+from tallymark.recount.published import Report
+from tallymark.recount.reference import Unresolved
+
+EVERY_AGGREGATE = """
+[[columns]]
+name = "total_bytes"
+title = "Bytes"
+source = "prompt_bytes"
+aggregate = "total"
+unit = "KiB"
+places = 3
+[[columns]]
+name = "least"
+title = "Least"
+source = "elapsed_ms"
+aggregate = "min_of_runs"
+unit = "s"
+significant = 4
+[[columns]]
+name = "workers_seen"
+title = "Probes"
+source = "probes_done"
+aggregate = "only_value"
+unit = "1"
+places = 0
+[[columns]]
+name = "share"
+title = "Failed of submitted"
+source = "tasks_failed"
+over = "tasks_submitted"
+aggregate = "ratio_of_totals"
+unit = "percent"
+places = 2
+[[columns]]
+name = "rate"
+title = "Rate"
+source = "tasks_completed"
+over = "elapsed_ms"
+aggregate = "total_over_median"
+unit = "1/s"
+places = 0
+"""
+
+
+def run(line: str, site: Path) -> Any:
+    words = shlex.split(line)
+    assert words[0] == "jq"
+    done = subprocess.run(words, cwd=site, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def read(project: Path) -> list[Report]:
+    return list(published.read_site(files.from_folder(project / "build" / "site")).reports.values())
+
+
+def compare(project: Path) -> int:
+    count = 0
+    for report in read(project):
+        for row_id, row in report.rows.items():
+            for name, cell in row["cells"].items():
+                line = jq.of_cell(report, row_id, name)
+                assert run(line, project / "build" / "site") == cell["exact"], line
+                count += 1
+    return count
+
+
+def test_every_cell_of_the_built_site_agrees_with_jq(built: Path) -> None:
+    assert compare(built) == 66  # 4 rows of 16 columns, and 2 rows of 1 column
+
+
+def test_every_aggregate_and_conversion_agrees_with_jq(tmp_path: Path) -> None:
+    # 4 repetitions: the median is the mean of two values
+    document = runtime_execution(tasks=3000, repetitions=4, seed=5, label="3k")
+    spec = REPORT_SPEC.replace("repetitions = 3", "repetitions = 4") + EVERY_AGGREGATE
+    assert compare(write_site(tmp_path, spec, documents={"3k": document})) == 2 * 10
+
+
+def test_failed_runs_count_only_where_the_column_says_so(tmp_path: Path) -> None:
+    document = runtime_execution(tasks=1000, seed=1, label="1k")
+    failed = next(run for run in document["runs"] if run["agents"] == 100)
+    failed.update(
+        outcome="failed", phase="finished", cause="a task failed", tasks_failed=1, tasks_completed=999
+    )
+    failed["tasks_per_second"] = 999 / (failed["elapsed_ms"] / 1000)
+    failed["checks"]["tasks_seen_once"] = 1000
+    column = """
+[[columns]]
+name = "failures"
+title = "Failed tasks"
+source = "tasks_failed"
+aggregate = "total"
+unit = "1"
+places = 0
+include_failed = true
+"""
+    project = write_site(tmp_path, REPORT_SPEC + column, documents={"1k": document})
+    (report,) = read(project)
+    assert report.rows["tasks=1000,agents=100"]["cells"]["failures"]["exact"] == 1
+    assert report.rows["tasks=1000,agents=100"]["cells"]["runs"]["exact"] == 2
+    assert compare(project) == 2 * 6
+
+
+def test_excluded_runs_are_left_out_by_file_and_place(pristine: Path, tmp_path: Path) -> None:
+    (report,) = read(pristine)
+    (sha256, name), *_ = [(one.sha256, one.path) for one in report.data]
+    site = pristine / "build" / "site"
+    run_of = next(iter(report.sources("tasks=1000,agents=100", "runs")))
+    assert run_of.sha256 == sha256
+    line = jq.line(
+        report.spec, report.columns["runs"], {"tasks": 1000, "agents": 100}, [name], [(name, run_of.pointer)]
+    )
+    assert run(line, site) == 2
+
+
+def test_an_absent_cell_has_no_line(pristine: Path) -> None:
+    (report,) = read(pristine)
+    report.rows["tasks=1000,agents=100"]["cells"]["runs"] = {"absent": {}, "text": "not measured"}
+    with pytest.raises(Unresolved, match="is absent"):
+        jq.of_cell(report, "tasks=1000,agents=100", "runs")
+
+
+@pytest.mark.parametrize("text", ["a'b", 'quote " and \\( 1 )', "$(touch x)", "é | 漢", '{"a": 1}'])
+def test_hostile_names_stay_text(text: str, tmp_path: Path) -> None:
+    spec = {"config_keys": [{"name": "benchmark", "pointer": "$.runs[].benchmark"}]}
+    column = {"aggregate": "run_count", "factor": [1, 1]}
+    document = {
+        "runs": [{"benchmark": text, "outcome": "completed"}, {"benchmark": "b", "outcome": "completed"}]
+    }
+    (tmp_path / "a b.json").write_text(json.dumps(document))
+    assert run(jq.line(spec, column, {"benchmark": text}, ["a b.json"]), tmp_path) == 1
+    assert not (tmp_path / "x").exists()
