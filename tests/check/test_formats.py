@@ -149,8 +149,17 @@ def test_a_check_over_nothing_is_an_error_after_its_output(folder: Path) -> None
     empty = folder / "empty"
     empty.mkdir()
     result = call(str(empty), "--format", "json")
-    assert isinstance(result.exception, errors.NothingCheckedError)
+    assert result.return_value == errors.NOTHING_CHECKED
     assert json.loads(result.stdout)["exit_code"] == errors.NOTHING_CHECKED
+    assert result.stderr.startswith("data/empty: there is no document. ")
+
+
+def test_one_empty_folder_beside_others_is_not_green(folder: Path) -> None:
+    empty = folder / "empty"
+    empty.mkdir()
+    result = call(str(folder / "a.json"), str(empty))
+    assert result.return_value == errors.NOTHING_CHECKED
+    assert result.stderr.splitlines()[0] == "1 document: 1 passed; 0 findings"
 
 
 def test_paths_are_shown_from_the_working_directory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

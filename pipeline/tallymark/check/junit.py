@@ -26,8 +26,8 @@ def to_junit(outcome: CheckOutcome) -> bytes:
         suite.set("failures", str(sum(a.result == "failed" for a in result.assertions)))
         suite.set("errors", "0")
         suite.set("skipped", str(sum(a.result == "not_run" for a in result.assertions)))
-    if not outcome.files:
-        _nothing(root)
+    for folder in outcome.empty:
+        _nothing(root, folder)
     xml: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return xml + b"\n"
 
@@ -46,9 +46,9 @@ def _case(suite: ElementTree.Element, path: str, assertion: Assertion, listed: l
         ElementTree.SubElement(case, "skipped", message="the shape of the document is wrong")
 
 
-def _nothing(root: ElementTree.Element) -> None:
+def _nothing(root: ElementTree.Element, folder: str) -> None:
     suite = ElementTree.SubElement(
-        root, "testsuite", name="tallymark check", tests="1", failures="0", errors="1", skipped="0"
+        root, "testsuite", name=printable(folder), tests="1", failures="0", errors="1", skipped="0"
     )
-    case = ElementTree.SubElement(suite, "testcase", classname="tallymark check", name="something to check")
+    case = ElementTree.SubElement(suite, "testcase", classname=printable(folder), name="something to check")
     ElementTree.SubElement(case, "error", message="nothing was checked", type="nothing-checked")

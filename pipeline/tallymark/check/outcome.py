@@ -26,19 +26,23 @@ class FileResult:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """The outcome of a check over many files; ``checked`` are the documents that could be read."""
+    """The outcome of a check over many files.
+
+    ``checked`` are the documents that could be read, ``empty`` the named folders that hold none.
+    """
 
     findings: tuple[Finding, ...]
     checked: tuple[Document, ...]
     files: tuple[FileResult, ...]
+    empty: tuple[str, ...]
     exit_code: int
 
 
 def check_paths(paths: Iterable[Path], root: Path | None = None) -> CheckOutcome:
     """Check every document that ``paths`` mean; ``root`` is what shown paths are relative to.
 
-    UsageError: a path does not exist. Everything else is in the outcome: a check over nothing has exit
-    code 4, an unreadable file 5.
+    UsageError: a path does not exist. Everything else is in the outcome: a check over nothing, also of one
+    of several folders, has exit code 4, an unreadable file 5.
     """
     named = list(paths)
     findings: list[Finding] = []
@@ -47,11 +51,13 @@ def check_paths(paths: Iterable[Path], root: Path | None = None) -> CheckOutcome
         result, found = _check_file(path, root, follow=path in named)
         files.append(result)
         findings += found
+    empty = tuple(documents.shown_path(path, root) for path in named if not documents.find([path]))
     return CheckOutcome(
         findings=tuple(findings),
         checked=tuple(result.document for result in files if result.document is not None),
         files=tuple(files),
-        exit_code=_exit_code(files),
+        empty=empty,
+        exit_code=_exit_code(files, nothing=bool(empty) or not named),
     )
 
 
@@ -76,10 +82,10 @@ def _refused(
     return FileResult(shown, None, verdict, assertions), (Finding(shown, pointer, rule, problem, do),)
 
 
-def _exit_code(files: list[FileResult]) -> int:
+def _exit_code(files: list[FileResult], *, nothing: bool) -> int:
     verdicts = {result.verdict for result in files}
     if "unreadable" in verdicts:
         return EXIT_UNREADABLE
-    if not files:
+    if nothing:
         return NOTHING_CHECKED
     return FINDINGS if "failed" in verdicts else CLEAN

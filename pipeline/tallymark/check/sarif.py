@@ -8,8 +8,7 @@ from urllib.parse import quote
 from tallymark.check.finding import MORE, SHAPE, UNREADABLE, Finding
 from tallymark.check.outcome import CheckOutcome
 from tallymark.check.table import RULES
-from tallymark.errors import UNREADABLE as EXIT_UNREADABLE
-from tallymark.errors import message_line
+from tallymark.errors import CLEAN, FINDINGS, message_line
 from tallymark.evidence.canonical import compact, sha256_hex
 
 # GitHub refuses a run with more results
@@ -25,7 +24,7 @@ def to_sarif(outcome: CheckOutcome, version: str) -> dict[str, Any]:
     """One run; results are told apart by rule, file and pointer, never by line numbers."""
     dropped = max(0, len(outcome.findings) - MAX_RESULTS)
     invocation: dict[str, Any] = {
-        "executionSuccessful": outcome.exit_code != EXIT_UNREADABLE,
+        "executionSuccessful": outcome.exit_code in (CLEAN, FINDINGS),
         "exitCode": outcome.exit_code,
     }
     if dropped:

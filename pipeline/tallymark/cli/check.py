@@ -9,7 +9,8 @@ import click
 
 from tallymark.check import check_paths
 from tallymark.check.formats import FORMATS, summary
-from tallymark.errors import NothingCheckedError
+from tallymark.check.printable import printable
+from tallymark.errors import message_line
 
 
 @click.command()
@@ -33,8 +34,9 @@ def check(paths: tuple[Path, ...], format_name: str) -> int:
     """
     outcome = check_paths(paths)
     sys.stdout.buffer.write(FORMATS[format_name](outcome))
-    if not outcome.files:
-        shown = " ".join(str(path) for path in paths)
-        raise NothingCheckedError(shown, "there is no document", "Name a document or a folder that holds one")
-    click.echo(summary(outcome), err=True)
+    if outcome.files:
+        click.echo(summary(outcome), err=True)
+    for folder in outcome.empty:
+        do = "Name a document or a folder that holds one"
+        click.echo(printable(message_line(folder, "there is no document", do)), err=True)
     return outcome.exit_code
