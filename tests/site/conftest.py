@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 from support.built import build
-from support.site_pages import failed_project, hostile_project
+from support.site_pages import failed_project, hostile_project, sparse_project
 
 from tallymark.site.build import build_site
 from tallymark.site.screenshot import browser as chromium
@@ -36,6 +36,12 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def failed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site with a run that was killed."""
     return build_site(failed_project(tmp_path_factory.mktemp("failed"))).site
+
+
+@pytest.fixture(scope="session")
+def sparse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site with cells that have no value: too few samples, and a row without a run."""
+    return build_site(sparse_project(tmp_path_factory.mktemp("sparse"))).site
 
 
 @pytest.fixture(scope="session")

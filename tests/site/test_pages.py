@@ -119,6 +119,19 @@ def test_a_killed_run_stays_on_the_page_and_out_of_the_aggregates(failed: Path) 
     assert sorted(counts) == ["2", "3", "3", "3"]
 
 
+def test_what_has_no_value_says_why(sparse: Path) -> None:
+    """Thirty pooled tasks are too few for p99, which needs 1,000; a row without runs is not measured."""
+    measured, unmeasured = report_table(sparse / "reports" / "runtime-scale.html")
+    assert measured[5] == "needs 1000 samples, has 30"
+    assert unmeasured[:2] == ["20", "100"] and unmeasured[3] == "not measured"
+    page = article(sparse / "reports" / "runtime-scale.html")
+    figures = {figure.attributes["id"]: figure for figure in page.all("figure")}
+    assert set(figures) == {"fig-latency", "fig-time-queue-0", "fig-time-queue-1", "fig-runs-elapsed"}
+    assert len(figures["fig-latency"].all("polyline")) == 1
+    assert figures["fig-time-queue-1"].all("polyline") == []
+    assert "logarithmic axis" in figures["fig-runs-elapsed"].text()
+
+
 def test_what_an_import_lost_is_on_its_page(site: Path) -> None:
     """The machine was not recorded, and one field had no place."""
     page = article(site / "reports" / "sleeping.html")

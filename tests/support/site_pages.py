@@ -73,6 +73,29 @@ def failed_project(folder: Path) -> Path:
     return write_project(folder, documents, REPORT_SPEC + CHARTS)
 
 
+def sparse_project(folder: Path) -> Path:
+    """A project with too few tasks for a p99 and a declared row that nobody measured."""
+    documents = {"10": runtime_execution(tasks=10, agents=(100,), seed=5, label="10")}
+    rows = "repetitions = 3\n\n[expected_rows]\ntasks = [10, 20]\nagents = [100]\n"
+    timeline = """
+[[charts]]
+id = "time"
+kind = "timeline"
+title = "Queue over time"
+columns = ["queue"]
+split = "tasks"
+
+[[charts]]
+id = "runs"
+kind = "runs_points"
+title = "Every run"
+columns = ["elapsed"]
+log = ["elapsed"]
+"""
+    spec = REPORT_SPEC.replace("repetitions = 3\n", rows) + CHARTS + timeline
+    return write_project(folder, documents, spec)
+
+
 def _project(folder: Path, documents: dict[str, dict[str, Any]], spec: str, name: str) -> Path:
     project = folder / "project"
     data, reports = project / "data" / name, project / "site" / "reports"

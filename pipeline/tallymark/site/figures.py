@@ -84,19 +84,11 @@ def panels(report: ReportData) -> tuple[Panels, ...]:
 
 
 def _entry(report: ReportData, at: int, chart: Mapping[str, Any]) -> Panels:
-    kinds: dict[str, Callable[[ReportData, Mapping[str, Any]], Iterator[Figure]]] = {
-        "runs_points": _runs_points,
-        "percentiles": _percentiles,
-        "timeline": _timeline,
-    }
-    if chart["kind"] not in kinds:
-        raise SpecError(
-            f"report {report.name}::$.charts[{at}]",
-            f"unknown kind {chart['kind']!r}",
-            f"choose from {', '.join(kinds)}",
-        )
+    where = f"report {report.name}::$.charts[{at}]"
+    if chart["kind"] not in _KINDS:
+        raise SpecError(where, f"unknown kind {chart['kind']!r}", f"choose from {', '.join(_KINDS)}")
     title = sourced(chart["title"], f"spec:{report.name}/$.charts[{at}].title")
-    return Panels(chart["id"], title, tuple(kinds[chart["kind"]](report, chart)))
+    return Panels(chart["id"], title, tuple(_KINDS[chart["kind"]](report, chart)))
 
 
 def _runs_points(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figure]:
@@ -268,3 +260,10 @@ def _axis_words(axis: Axis) -> Sentence:
 
 def _numbers(traces: tuple[Trace, ...], side: str) -> list[Number]:
     return [value for trace in traces for value in getattr(trace.series, side)]
+
+
+_KINDS: Mapping[str, Callable[[ReportData, Mapping[str, Any]], Iterator[Figure]]] = {
+    "runs_points": _runs_points,
+    "percentiles": _percentiles,
+    "timeline": _timeline,
+}

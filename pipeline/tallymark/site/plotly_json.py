@@ -7,6 +7,7 @@ drawn lying down or on a 1/(1-q) axis is turned by the page's script, told by ``
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -96,10 +97,14 @@ def _axis(axis: Axis) -> dict[str, Any]:
         }
     if axis.kind == "linear":
         return {"title": title, "type": "linear", "range": [axis.low, axis.high]}
-    return {
+    ticks = {
         "title": title,
-        "type": "log" if axis.kind == "log" else "linear",
         "tickmode": "array",
         "tickvals": [tick.value for tick in axis.ticks],
         "ticktext": [tick.label.text for tick in axis.ticks],
     }
+    if axis.kind == "nines":
+        # the page's script turns quantiles into 1/(1-q) on a logarithmic axis
+        return ticks | {"type": "linear"}
+    # Plotly takes the ends of a logarithmic axis as powers of ten
+    return ticks | {"type": "log", "range": [math.log10(axis.low), math.log10(axis.high)]}
