@@ -203,8 +203,12 @@ def test_the_population_of_a_percentile_is_said_once_for_the_columns_that_share_
     )
     document = runtime_execution()
     document["manifest"]["machine"]["cores"] = 8
-    notes = [note.text for note in computed(tmp_path, spec, document).notes]
-    assert notes[0] == "Population of one; two: every task. Outside it: rejected tasks."
+    note = computed(tmp_path, spec, document).notes[0]
+    assert note.text == "Population of one; two: every task. Outside it: rejected tasks."
+    assert [part.source for part in note.parts if part.source] == [
+        "spec:x/$.columns[0].title",
+        "spec:x/$.columns[1].title",
+    ]
 
 
 def test_missing_rows_are_said(tmp_path: Path) -> None:
@@ -212,3 +216,20 @@ def test_missing_rows_are_said(tmp_path: Path) -> None:
     assert "1 declared runs belong to rows that were not measured; nothing is interpolated." in [
         note.text for note in report.notes
     ]
+
+
+def test_what_nobody_recorded_is_not_passed_off_as_equal(tmp_path: Path) -> None:
+    said = [note.text for note in report_of(tmp_path).notes]
+    assert said == ["Not recorded in the data, and so not known to be equal in all runs: machine."]
+
+
+def test_a_part_that_nobody_recorded_is_named(tmp_path: Path) -> None:
+    document = samples(a=[0.5])
+    known = {"cpu_model": "Example CPU", "cores": 2}
+    document["manifest"]["machine"] |= known
+    for part in known:
+        del document["manifest"]["unavailable"][part]
+    report = computed(tmp_path, spec_of(rows=["benchmark"], repetitions=1), document)
+    assert report.notes[0].text.endswith(
+        ": machine.memory_bytes, machine.os_build, machine.virtualisation, machine.platform."
+    )

@@ -110,8 +110,14 @@ def scope(spec: Spec, table: Table) -> dict[str, Any]:
 
 def notes(resolved: ResolvedSpec, table: Table) -> tuple[Sentence, ...]:
     """What the data themselves demand to be said, whether or not the author thought of it."""
-    name, where = resolved.spec.name, resolved.spec.path
-    return tuple(fill(text, name, table, where) for text in _notes(resolved, table))
+    titles = {f"$.columns[{at}].title": one.column.title for at, one in enumerate(resolved.columns)}
+
+    def shown(placeholder: Placeholder) -> str:
+        if placeholder.kind == "spec":
+            return titles[placeholder.target]
+        return _shown(placeholder, table, resolved.spec.path)
+
+    return tuple(prose.fill(text, resolved.spec.name, shown) for text in _notes(resolved, table))
 
 
 def fill(template: str, report: str, table: Table, where: str) -> Sentence:
@@ -121,11 +127,16 @@ def fill(template: str, report: str, table: Table, where: str) -> Sentence:
 
 def _notes(resolved: ResolvedSpec, table: Table) -> Iterator[str]:
     yield from _oversubscribed(table)
+    yield from _unrecorded(table)
     covered: dict[tuple[str, str], list[str]] = {}
-    for column in (one.column for one in resolved.columns if one.column.percentile is not None):
-        population = column.population or "the samples recorded by completed runs"
-        outside = column.outside or "runs that did not complete, and whatever was rejected or never started"
-        covered.setdefault((population, outside), []).append(column.title)
+    for at, column in enumerate(one.column for one in resolved.columns):
+        if column.percentile is not None:
+            population = column.population or "the samples recorded by completed runs"
+            outside = (
+                column.outside or "runs that did not complete, and whatever was rejected or never started"
+            )
+            # a title may hold digits, so it is quoted with its place in the spec
+            covered.setdefault((population, outside), []).append(f"{{spec:$.columns[{at}].title}}")
     for (population, outside), titles in covered.items():
         yield f"Population of {'; '.join(titles)}: {population}. Outside it: {outside}."
     if table.ledger.failed:
@@ -152,6 +163,17 @@ def _oversubscribed(table: Table) -> Iterator[str]:
         counted = row.key.get("workers")
         if isinstance(counted, int) and counted > cores:
             yield f"{{key:{row.id}/workers}}" + said
+
+
+def _unrecorded(table: Table) -> Iterator[str]:
+    """Two nulls are equal and mean nothing: what nobody recorded may have differed between the runs."""
+    unknown = [name for name, value in table.constants.items() if value is None]
+    for name, value in table.constants.items():
+        parts = value if isinstance(value, dict) else {}
+        null = [part for part, one in parts.items() if one is None]
+        unknown += [name] if null and len(null) == len(parts) else [f"{name}.{part}" for part in null]
+    if unknown:
+        yield f"Not recorded in the data, and so not known to be equal in all runs: {', '.join(unknown)}."
 
 
 def _shown(placeholder: Placeholder, table: Table, where: str) -> str:

@@ -20,7 +20,7 @@ from tallymark.evidence import canonical
 
 # A row id may itself hold braces (a compound key), so one level of them is part of a placeholder.
 _PLACEHOLDER = re.compile(r"\{((?:[^{}]|\{[^{}]*\})*)\}")
-_KINDS = ("key", "constant", "ledger", "target")
+_KINDS = ("key", "constant", "ledger", "target", "spec")
 # A word that a letter leads is a name, whatever digits it holds: p99, x86-64, SHA-256.
 _NAME = re.compile(r"[^\W\d][\w-]*(?:\.\w+)*")
 _NUMBER = re.compile(r"[-+−]?\d[\d.,:/T×-]*")
@@ -28,7 +28,10 @@ _NUMBER = re.compile(r"[-+−]?\d[\d.,:/T×-]*")
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """A place in a sentence that the data fills. ``kind`` is cell, key, constant, ledger or target."""
+    """A place in a sentence that the data fills.
+
+    ``kind`` is cell, key, constant, ledger or target, and in notes spec (a text of the published spec).
+    """
 
     kind: str
     target: str
