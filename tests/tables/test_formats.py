@@ -38,7 +38,7 @@ def test_plain_text_is_aligned_and_has_a_footnote_for_each_column(report: Report
         "",
     ]
     assert lines[7] == (
-        "[2] largest of the runs' elapsed_s (completed runs), in ms, rounded half up to 1 place."
+        "[2] largest of the runs' elapsed_s (completed runs), in ms, rounded half up to 1 places."
         " n = 0 or 1 runs a cell. As the clock goes. " + report.resolved.columns[1].definition
     )
     assert (

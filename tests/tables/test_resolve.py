@@ -150,12 +150,12 @@ def test_a_quotient_has_both_definitions_and_no_direction() -> None:
         ),
         (
             one("total", "tasks_failed", include_failed=True),
-            "sum over the runs of tasks_failed (runs, failed ones too), rounded half up to a whole number",
+            "sum over the runs of tasks_failed (runs, failed ones too), rounded half up to 0 places",
         ),
-        (one("run_count"), "number of completed runs"),
+        (one("run_count"), "number of completed runs, rounded half up to 0 places"),
         (
             one("run_count", include_failed=True),
-            "number of runs, failed ones too",
+            "number of runs, failed ones too, rounded half up to 0 places",
         ),
     ],
 )

@@ -234,12 +234,8 @@ def rule(resolved: Resolved) -> str:
         parts.append(f"each run's {column.percentile} percentile being the upper bound of a histogram bucket")
     if resolved.unit != "1":
         parts.append("as a ratio" if resolved.unit == "ratio" else f"in {resolved.unit}")
-    if column.aggregate != "run_count" or column.places != 0:
-        parts.append(f"rounded half up to {_digits(column)}")
+    digits = (
+        f"{column.significant} significant digits" if column.places is None else f"{column.places} places"
+    )
+    parts.append(f"rounded half up to {digits}")
     return ", ".join(parts)
-
-
-def _digits(column: Column) -> str:
-    if column.places is None:
-        return f"{column.significant} significant digits"
-    return {0: "a whole number", 1: "1 place"}.get(column.places, f"{column.places} places")
