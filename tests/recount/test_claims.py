@@ -56,6 +56,24 @@ def test_a_comparison_of_two_cells(report: Report) -> None:
     assert claims.judge(report, test) is True
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    # the cell is 3 and the claim is "< 10": peak_rss is 17, elapsed about 2
+    [(LARGE, SMALL, True), (LARGE, "tasks=1000,agents=100:peak_rss", None), (SMALL, SMALL, True)],
+)
+def test_a_claim_with_a_range_holds_only_where_all_of_it_does(
+    report: Report, low: str, high: str, verdict: bool | None
+) -> None:
+    test = {"cell": SMALL, "op": "<", "value": 10, "low": low, "high": high}
+    assert claims.judge(report, {"test": test}) is verdict
+
+
+def test_the_number_that_a_claim_compares_with_can_be_quoted(report: Report) -> None:
+    assert claims.target(report, "quick") == 1
+    with pytest.raises(Unresolved, match="makes no claim"):
+        claims.target(report, "other")
+
+
 def test_an_unknown_comparison_or_cell_is_unresolved(report: Report) -> None:
     with pytest.raises(Unresolved, match="no comparison"):
         judged(report, "!=", 3)

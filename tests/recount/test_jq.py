@@ -12,7 +12,7 @@ import pytest
 from support.evidence import REPORT_SPEC, runtime_execution
 from support.published import write_site
 
-from tallymark.recount import files, jq, published
+from tallymark.recount import files, jq, published, sample
 from tallymark.recount.published import Report
 from tallymark.recount.reference import Unresolved
 
@@ -54,6 +54,22 @@ over = "elapsed_ms"
 aggregate = "total_over_median"
 unit = "1/s"
 places = 0
+[[columns]]
+name = "against_fewer_roles"
+title = "Elapsed against fewer roles"
+source = "elapsed_ms"
+aggregate = "median_of_paired_ratios"
+baseline = "tasks=3000,agents=100"
+significant = 4
+[[columns]]
+name = "rate_against_fewer_roles"
+title = "Rate against fewer roles"
+source = "tasks_completed"
+over = "elapsed_ms"
+aggregate = "max_of_paired_ratios"
+baseline = "tasks=3000,agents=100"
+unit = "percent"
+places = 2
 """
 
 
@@ -87,7 +103,16 @@ def test_every_aggregate_and_conversion_agrees_with_jq(tmp_path: Path) -> None:
     # 4 repetitions: the median is the mean of two values
     document = runtime_execution(tasks=3000, repetitions=4, seed=5, label="3k")
     spec = REPORT_SPEC.replace("repetitions = 3", "repetitions = 4") + EVERY_AGGREGATE
-    assert compare(write_site(tmp_path, spec, documents={"3k": document})) == 2 * 10
+    assert compare(write_site(tmp_path, spec, documents={"3k": document})) == 2 * 12
+
+
+def test_every_aggregate_agrees_with_its_hand_calculation(tmp_path: Path) -> None:
+    document = runtime_execution(tasks=3000, repetitions=4, seed=5, label="3k")
+    spec = REPORT_SPEC.replace("repetitions = 3", "repetitions = 4") + EVERY_AGGREGATE
+    site = write_site(tmp_path, spec, documents={"3k": document}) / "build" / "site"
+    drawn, total = sample.draw(published.read_site(files.from_folder(site)), 1000, seed=1)
+    assert total == 2 * 12
+    assert [one.column for one in drawn if not one.agrees] == []
 
 
 def test_failed_runs_count_only_where_the_column_says_so(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The sentences of a report, filled and judged again: claims, scope and notes.
 
-A placeholder is ``{ROW:COLUMN}``, ``{key:ROW/KEY}``, ``{constant:KEY}`` or ``{ledger:FIELD}``; it is replaced
-by what the reference of the same words resolves to.
+A placeholder is ``{ROW:COLUMN}``, ``{key:ROW/KEY}``, ``{constant:KEY}``, ``{ledger:FIELD}`` or
+``{target:CLAIM}``; it is replaced by what the reference of the same words resolves to.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tallymark.recount.tokens import numbers
 
 # One level of braces inside a placeholder belongs to it: a row id may hold a compound key.
 _PLACEHOLDER = re.compile(r"\{((?:[^{}]|\{[^{}]*\})*)\}")
-_KINDS = ("key", "constant", "ledger")
+_KINDS = ("key", "constant", "ledger", "target")
 _REBUILD = "Build the site again"
 WORDS = {True: "holds", False: "fails", None: "cannot tell"}
 
@@ -51,27 +51,44 @@ def verdicts(report: Report) -> list[bool | None]:
 
 
 def judge(report: Report, claim: dict[str, Any]) -> bool | None:
-    """True, False, or None: no test, an absent cell, or an order that the tolerance does not let tell.
+    """True or False when the test says so at its cell and at both ends of its range, else None.
 
-    The tolerance is a share of what is compared with. Unresolved: the test names no cell.
+    None also: no test, an absent cell, or an order that the tolerance (a share of what is compared with) does
+    not let tell. Unresolved: the test names no cell.
     """
     test = claim.get("test")
     if test is None:
         return None
-    left = _exact(report, test["cell"])
     right = _exact(report, test["than"]) if "than" in test else test["value"]
+    tolerance = claim.get("tolerance", 0)
+    found = {
+        _compare(test["op"], _exact(report, test[name]), right, tolerance)
+        for name in ("cell", "low", "high")
+        if name in test
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _compare(op: str, left: Any, right: Any, tolerance: float) -> bool | None:
     if left is None or right is None:
         return None
-    tolerance = claim.get("tolerance", 0)
-    near = abs(left - right) <= tolerance * abs(right)
-    if test["op"] == "==":
-        return bool(near)
+    near = bool(abs(left - right) <= tolerance * abs(right))
+    if op == "==":
+        return near
     if near and tolerance > 0:
         return None
     orders: dict[str, bool] = {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}
-    if test["op"] not in orders:
-        raise Unresolved(f"no comparison is called {test['op']!r}")
-    return orders[test["op"]]
+    if op not in orders:
+        raise Unresolved(f"no comparison is called {op!r}")
+    return orders[op]
+
+
+def target(report: Report, identifier: str) -> Any:
+    """The number that the test of a claim compares with. Unresolved: it compares with none."""
+    test = claim_of(report, identifier).get("test") or {}
+    if "value" not in test:
+        raise Unresolved(f"claim {identifier!r} compares with no number")
+    return test["value"]
 
 
 def _exact(report: Report, cell: str) -> Any:

@@ -114,6 +114,11 @@ def _claim(published: Published, reference: Reference) -> str:
     return claims.WORDS[claims.judge(report, claims.claim_of(report, identifier))]
 
 
+def _target(published: Published, reference: Reference) -> str:
+    name, identifier = reference.first()
+    return value_text(claims.target(published.report(name), identifier))
+
+
 def _claims(published: Published, reference: Reference) -> str:
     name, what = reference.first()
     verdicts = claims.verdicts(published.report(name))
@@ -141,6 +146,7 @@ HANDLERS: Mapping[str, Callable[[Published, Reference], str]] = {
     "memory": _memory,
     "claim": _claim,
     "claims": _claims,
+    "target": _target,
     "status": _status,
     "jq": _jq,
 }

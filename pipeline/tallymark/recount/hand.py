@@ -63,7 +63,7 @@ def calculate(report: Report, row: str, column: str) -> Calculation:
         text = cell["text"]
     else:
         runs = report.sources(row, column)
-        value = _aggregate(rule, runs, steps)
+        value = _aggregate(rule, runs, row, steps)
         exact = _converted(value, rule, steps)
         text = _rounded(exact, rule, steps)
     published = _published(report, row, column)
@@ -89,7 +89,9 @@ def _files(report: Report, row: str, column: str) -> list[tuple[str, str]]:
     ]
 
 
-def _aggregate(rule: dict[str, Any], runs: Sequence[script.Run], steps: list[tuple[str, str]]) -> Number:
+def _aggregate(
+    rule: dict[str, Any], runs: Sequence[script.Run], row: str, steps: list[tuple[str, str]]
+) -> Number:
     kind = rule["aggregate"]
     if kind == "run_count":
         steps += [("run", f"{run.where}  outcome {run.value['outcome']}") for run in runs]
@@ -97,6 +99,8 @@ def _aggregate(rule: dict[str, Any], runs: Sequence[script.Run], steps: list[tup
         return len(runs)
     if kind == "pooled_percentile":
         return _percentile(rule, runs, steps)
+    if rule.get("baseline"):
+        return _paired(rule, runs, row, steps)
     values = _values(rule["source"], runs, steps)
     if "over" not in rule:
         return _plain(kind, values, steps)
@@ -106,6 +110,29 @@ def _aggregate(rule: dict[str, Any], runs: Sequence[script.Run], steps: list[tup
         return _quotient(total, _total(below, steps), steps)
     mean = _quotient(total, len(values), steps)
     return _quotient(mean, _plain("median_of_runs", below, steps), steps)
+
+
+def _paired(
+    rule: dict[str, Any], runs: Sequence[script.Run], row: str, steps: list[tuple[str, str]]
+) -> Number:
+    """Each run divided by the baseline's run of the same repetition, then the rule over the ratios."""
+    base = {run.value["repetition"]: run for run in runs if run.row == rule["baseline"]}
+    ratios: list[Number] = []
+    for run in (run for run in runs if run.row == row):
+        repetition = run.value["repetition"]
+        steps.append(("pair", f"repetition {repetition}: {run.where} and {base[repetition].where}"))
+        above, below = (_one(rule, side, steps) for side in (run, base[repetition]))
+        ratios.append(_quotient(above, below, steps))
+    return _plain(rule["aggregate"].replace("paired_ratios", "runs"), ratios, steps)
+
+
+def _one(rule: dict[str, Any], run: script.Run, steps: list[tuple[str, str]]) -> Number:
+    """The source of one run, divided by what the rule divides it by, if anything."""
+    (value,) = _values(rule["source"], [run], steps)
+    if "over" not in rule:
+        return value
+    (over,) = _values(rule["over"], [run], steps)
+    return _quotient(value, over, steps)
 
 
 def _values(source: str, runs: Sequence[script.Run], steps: list[tuple[str, str]]) -> list[Number]:

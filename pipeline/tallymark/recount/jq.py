@@ -26,6 +26,11 @@ _SIMPLE = {
     "total": "add",
     "only_value": "unique | .[0]",
 }
+_PAIRED = {
+    "median_of_paired_ratios": _MEDIAN,
+    "max_of_paired_ratios": "max",
+    "min_of_paired_ratios": "min",
+}
 # Bucket i of layout log-linear/7 ends at i below 128, else at low + 2^s - 1 with s = floor(i / 128) - 1.
 _PERCENTILE = (
     "(map(.count) | add) as $n | ([1, (({a} * $n + {rest}) / {b} | floor)] | max) as $k"
@@ -71,27 +76,55 @@ def line(
     ``spec`` and ``column`` as in the resolved spec, ``key`` the row's values, ``files`` the documents that
     hold its runs, ``excluded`` (file, ``$.runs[i]``) of the runs that the spec leaves out.
     """
-    conditions = _conditions(spec, column, key)
+    states = [] if column.get("include_failed") else ['.outcome == "completed"']
     for file, pointer in excluded:
         index = pointer.removeprefix("$.runs[").removesuffix("]")
-        conditions.append(f"(input_filename == {_literal(file)} and $i == {index} | not)")
-    runs = "inputs | . as $file | .runs | to_entries[] | .key as $i | .value"
-    if not excluded:
-        runs = (
-            "inputs | . as $file | .runs[]" if any("$file" in one for one in conditions) else "inputs.runs[]"
-        )
-    selected = f"{runs} | select({' and '.join(conditions)})" if conditions else runs
-    numerator, denominator = column["factor"]
-    scale = (f" | . * {numerator}" if numerator != 1 else "") + (
-        f" | . / {denominator}" if denominator != 1 else ""
-    )
-    return shlex.join(["jq", "-n", f"[{selected}{_taken(column)}] | {_rule(column)}{scale}", *files])
-
-
-def _conditions(spec: Mapping[str, Any], column: Mapping[str, Any], key: Mapping[str, Any]) -> list[str]:
+        states.append(f"(input_filename == {_literal(file)} and $i == {index} | not)")
     pointers = {one["name"]: one["pointer"] for one in spec["config_keys"]}
-    states = [] if column.get("include_failed") else ['.outcome == "completed"']
-    return states + [f"{_config(pointers[name])} == {_literal(value)}" for name, value in key.items()]
+    own = [f"{_config(pointers[name])} == {_literal(value)}" for name, value in key.items()]
+    if column.get("baseline"):
+        names = _key_of(column["baseline"], spec["rows"])
+        base = [f"{_config(pointers[name])} == {_literal(value)}" for name, value in names.items()]
+        program = _paired(column, states, " and ".join(own), " and ".join(base), bool(excluded))
+    else:
+        program = f"[{_runs([*states, *own], bool(excluded))}{_taken(column)}] | {_rule(column)}"
+    numerator, denominator = column["factor"]
+    scale = f" | . * {numerator}" if numerator != 1 else ""
+    scale += f" | . / {denominator}" if denominator != 1 else ""
+    return shlex.join(["jq", "-n", program + scale, *files])
+
+
+def _runs(conditions: Sequence[str], numbered: bool) -> str:
+    """The stream of the runs that fulfil all conditions; ``$file`` and ``$i`` are bound where used."""
+    if numbered:
+        runs = "inputs | . as $file | .runs | to_entries[] | .key as $i | .value"
+    elif any("$file" in one for one in conditions):
+        runs = "inputs | . as $file | .runs[]"
+    else:
+        runs = "inputs.runs[]"
+    return f"{runs} | select({' and '.join(conditions)})" if conditions else runs
+
+
+def _paired(column: Mapping[str, Any], states: Sequence[str], own: str, base: str, numbered: bool) -> str:
+    """The ratio of every run to the baseline's run of the same repetition, then the rule over the ratios."""
+    value = _path(column["source"]) + (f" / {_path(column['over'])}" if column.get("over") else "")
+    sides = f"{{own: ({own}), base: ({base}), at: .repetition, value: ({value})}}"
+    runs = f"[{_runs([*states, f'({own} or {base})'], numbered)} | {sides}]"
+    ratios = (
+        "[.[] | select(.own) | . as $run | $all[] | select(.base and .at == $run.at) | $run.value / .value]"
+    )
+    return f"{runs} | . as $all | {ratios} | {_PAIRED[column['aggregate']]}"
+
+
+def _key_of(row: str, names: Sequence[str]) -> dict[str, Any]:
+    """The key values in a row id such as ``tasks=1000,agents=100``."""
+    key: dict[str, Any] = {}
+    at = 0
+    for name in names:
+        value, at = json.JSONDecoder().raw_decode(row, at + len(name) + 1)
+        key[name] = value
+        at += 1  # the comma
+    return key
 
 
 def _config(pointer: str) -> str:

@@ -25,6 +25,7 @@ _COLUMN_KEYS = [
     "aggregate",
     "source",
     "over",
+    "baseline",
     "percentile",
     "samples",
     "unit",
@@ -83,7 +84,10 @@ def _column_facts(column: Json, notes: Mapping[str, schemas.Annotation]) -> Json
     source_unit = "ns" if column["aggregate"] == "pooled_percentile" else note.unit if note else None
     over = notes.get(f"$.runs[].{column['over']}") if column.get("over") else None
     try:
-        factor = _factor(str(source_unit), over.unit if over else None, column.get("unit", ""))
+        if column.get("baseline"):
+            factor = list(units.factor("ratio", column["unit"]))
+        else:
+            factor = _factor(str(source_unit), over.unit if over else None, column["unit"])
     except (units.UnitError, ZeroDivisionError):
         factor = None
     direction = (note.direction or "none") if note and not over else "none"
@@ -113,17 +117,25 @@ def _factor(source: str, over: str | None, shown: str) -> list[int]:
 
 
 def _compare_sentence(file: str, place: str, column: Json) -> Iterator[Difference]:
-    """The rule as a sentence names what the column computes, and no other number."""
+    """The rule as a sentence names what the column computes and how it rounds, and no other number."""
     rule = str(column.get("rule", ""))
-    digits = column["places"] if column.get("significant") is None else column["significant"]
-    rounding = f"{digits} places" if column.get("significant") is None else f"{digits} significant digits"
-    named = [str(column[key]) for key in ("source", "over", "percentile") if column.get(key)]
-    missing = [part for part in (*named, rounding) if part not in rule]
-    known = {number for part in (*named, rounding, column["unit"]) for number in numbers(part)}
+    named = [str(column[key]) for key in ("source", "over", "baseline", "percentile") if column.get(key)]
+    named.append(_rounding(column))
+    missing = [part for part in named if part not in rule]
+    known = {number for part in (*named, column["unit"]) for number in numbers(part)}
     invented = [number for number in numbers(rule) if number not in known]
     if missing or invented:
         problem = f'"{rule}" does not say {", ".join(missing) or "only what the column computes"}'
         yield Difference(file, place, problem, _REBUILD)
+
+
+def _rounding(column: Json) -> str:
+    """The words that state the rounding; a count needs none."""
+    if column.get("significant") is not None:
+        return f"{column['significant']} significant digits"
+    if column["places"] == 0:
+        return "" if column["aggregate"] == "run_count" else "a whole number"
+    return f"{column['places']} place"
 
 
 def compare_toml(report: Report, file: str, project: Path) -> Iterator[Difference]:
@@ -163,6 +175,8 @@ def _default(key: str, column: Json, said: Json) -> Any:
 
 def _unit_follows(column: Json) -> bool:
     """Without a declared unit the shown one is the source's own, or that of the quotient."""
+    if column.get("baseline") is not None:
+        return column.get("unit") == "ratio"
     return column.get("over") is not None or column.get("unit") == column.get("source_unit")
 
 
