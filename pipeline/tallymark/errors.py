@@ -15,6 +15,8 @@ from __future__ import annotations
 import json
 import re
 
+from tallymark.printable import log_line
+
 CLEAN = 0
 FINDINGS = 1
 MISUSE = 2
@@ -47,8 +49,8 @@ class TallymarkError(Exception):
 
 
 def message_line(where: str, problem: str, do: str) -> str:
-    """The one shape of every message: ``where: problem. What to do.``"""
-    return f"{where}: {problem.rstrip('.')}. {do[:1].upper()}{do[1:].rstrip('.')}."
+    """The one shape of every message: ``where: problem. What to do.``, safe to print (see ``log_line``)."""
+    return log_line(f"{where}: {problem.rstrip('.')}. {do[:1].upper()}{do[1:].rstrip('.')}.")
 
 
 class UnreadableError(TallymarkError):

@@ -14,9 +14,9 @@ from support.evidence import imported_execution, small_execution
 from tallymark import __version__, errors, schemas
 from tallymark.check import RULES, check_paths
 from tallymark.check.formats import FORMATS, summary
-from tallymark.check.printable import printable
 from tallymark.cli.check import check
 from tallymark.evidence import canonical
+from tallymark.printable import printable
 
 NASTY = "a\x1b[2J\n::error file=x::pwned\r%0A,b:\u202ec</failure>"
 
@@ -167,10 +167,6 @@ def test_paths_are_shown_from_the_working_directory(folder: Path, monkeypatch: p
     monkeypatch.chdir(folder)
     assert call("c.json").stdout.startswith("c.json::")
     assert call(str(whole)).stdout.startswith("c.json::")
-
-
-def test_invisible_characters_are_shown_as_escapes() -> None:
-    assert printable("a\tb\u202e\ud800\U000e0041ü→") == "a\\u0009b\\u202e\\ud800\\U000e0041ü→"
 
 
 def test_the_summary_counts_what_is_not_listed(tmp_path: Path) -> None:

@@ -396,6 +396,8 @@ FILES: dict[str, dict[str, tuple[Callable[[], Document], Change]]] = {
         "fail-bidi": (one_run, setting("manifest", "machine", "cpu_model", to="CPU \u202eA")),
         "fail-control": (samples, renamed("clear \x1b[2J")),
         "fail-zero-width": (samples, renamed("ad\u200bmin")),
+        "fail-noncharacter": (samples, renamed("sleep 0.1 \uffff")),
+        "fail-private": (samples, renamed("sleep 0.1 \ue000")),
     },
 }
 

@@ -10,18 +10,18 @@ from tallymark.check.finding import Finding
 from tallymark.check.judge import COUNTED
 from tallymark.check.junit import to_junit
 from tallymark.check.outcome import CheckOutcome, FileResult
-from tallymark.check.printable import printable
 from tallymark.check.sarif import to_sarif
 from tallymark.check.table import rules_sha256
 from tallymark.errors import message_line
 from tallymark.evidence import canonical
+from tallymark.printable import printable
 
 SCHEMA: Final = "findings/1.0"
 
 
 def to_text(outcome: CheckOutcome) -> bytes:
     """One line a finding: ``file::$.pointer: problem. What to do.``; a warning says that it is one."""
-    return "".join(f"{printable(_line(finding))}\n" for finding in outcome.findings).encode("utf-8")
+    return "".join(f"{_line(finding)}\n" for finding in outcome.findings).encode("utf-8")
 
 
 def _line(finding: Finding) -> str:

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 from tallymark.check.finding import Finding
 from tallymark.check.judge import Assertion
 from tallymark.check.outcome import CheckOutcome
-from tallymark.check.printable import printable
 from tallymark.errors import message_line
+from tallymark.printable import printable
 
 
 def to_junit(outcome: CheckOutcome) -> bytes:
@@ -34,7 +34,7 @@ def to_junit(outcome: CheckOutcome) -> bytes:
 
 def _case(suite: ElementTree.Element, path: str, assertion: Assertion, listed: list[Finding]) -> None:
     case = ElementTree.SubElement(suite, "testcase", classname=printable(path), name=assertion.rule)
-    lines = [printable(message_line(f.pointer, f.problem, f.do)) for f in listed]
+    lines = [message_line(f.pointer, f.problem, f.do) for f in listed]
     if len(lines) < assertion.findings:
         lines.append(f"{assertion.findings - len(lines)} more findings are not listed.")
     if assertion.result == "failed":

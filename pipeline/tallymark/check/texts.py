@@ -6,13 +6,20 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tallymark.check.printable import INVISIBLE
 from tallymark.check.rule import PUBLISHED, Problem, Subject, document_rule
 from tallymark.errors import child
 from tallymark.evidence.personal import KnownNames, personal
+from tallymark.printable import invisible
 
 # No names of this machine: a verdict must be the same wherever it is given.
 _NOBODY_HERE: Final = KnownNames(user=None, host=None, home=None)
+# What Unicode gives no name to, by its category.
+_NAMELESS: Final = {
+    "Cc": "a control character",
+    "Cs": "half a character",
+    "Co": "a private character",
+    "Cn": "no character",
+}
 
 
 @document_rule(
@@ -40,14 +47,14 @@ def no_identity(subject: Subject) -> Iterator[Problem]:
     kinds=PUBLISHED,
 )
 def no_unprintable(subject: Subject) -> Iterator[Problem]:
-    """No control, bidirectional, zero-width, or separator character in any key or text."""
+    """No control, bidirectional, zero-width, separator or private character in any key or text."""
     data = subject.document.data
     if data.isascii() and b"\\" not in data and b"\x7f" not in data:
         return
     for pointer, text in _texts(subject.value, "$"):
-        bad = next((c for c in text if unicodedata.category(c) in INVISIBLE), None)
+        bad = next((c for c in text if invisible(c)), None)
         if bad is not None:
-            name = unicodedata.name(bad, "a control character")
+            name = unicodedata.name(bad, None) or _NAMELESS[unicodedata.category(bad)]
             yield Problem(pointer, f"the text holds U+{ord(bad):04X} ({name})", "Write the text without it")
 
 

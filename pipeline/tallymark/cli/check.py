@@ -9,7 +9,6 @@ import click
 
 from tallymark.check import check_paths
 from tallymark.check.formats import FORMATS, summary
-from tallymark.check.printable import printable
 from tallymark.errors import message_line
 
 
@@ -38,5 +37,5 @@ def check(paths: tuple[Path, ...], format_name: str) -> int:
         click.echo(summary(outcome), err=True)
     for folder in outcome.empty:
         do = "Name a document or a folder that holds one"
-        click.echo(printable(message_line(folder, "there is no document", do)), err=True)
+        click.echo(message_line(folder, "there is no document", do), err=True)
     return outcome.exit_code

@@ -8,7 +8,6 @@ import click
 
 from tallymark import schemas
 from tallymark.check import CheckOutcome, Finding, check_paths
-from tallymark.check.printable import printable
 from tallymark.check.schema_lock import FILE, extended_lock, lock_findings
 from tallymark.check.schema_rules import schema_findings
 from tallymark.errors import CLEAN, FINDINGS, UsageError
@@ -34,7 +33,7 @@ def check_schemas(project: Path) -> int:
     findings = [*lock_findings(found), *schema_findings(found)]
     evidence = _evidence(project)
     for finding in [*findings, *(evidence.findings if evidence else ())]:
-        click.echo(printable(finding.line()))
+        click.echo(finding.line())
     checked = len(evidence.files) if evidence else 0
     click.echo(f"{len(found.ids)} schemas, {checked} documents of data/", err=True)
     return max(_exit_code(findings), evidence.exit_code if evidence else CLEAN)
