@@ -141,7 +141,8 @@ def _verified(new: Path, project: Path, say: Say) -> Outcome:
     if outcome.differences:
         first, count = outcome.differences[0], len(outcome.differences)
         more = f" (and {count - 1} more)" if count > 1 else ""
-        raise FindingsError(f"{first.file}: {first.place}", f"{first.problem}{more}", first.do)
+        where = f"{first.file}::{first.place}" if first.place else first.file
+        raise FindingsError(where, f"{first.problem}{more}", first.do)
     return outcome
 
 
