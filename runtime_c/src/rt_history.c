@@ -7,29 +7,26 @@ static uint64_t slots_for(uint64_t limit_tasks, uint64_t limit_bytes) {
     return limit_tasks < by_bytes ? limit_tasks : by_bytes;
 }
 
-static rt_history_entry *entry_at(const rt_history *self, uint64_t index) {
-    return (rt_history_entry *)(void *)(self->entries + index * self->entry_bytes);
-}
-
 rt_status rt_history_init(rt_history *self, rt_allocator *allocator, uint64_t limit_tasks,
-                          uint64_t limit_bytes, uint32_t output_capacity_bytes, uint64_t spares) {
+                          uint64_t limit_bytes, uint32_t output_capacity_bytes, uint32_t spares) {
     const uint64_t slots = slots_for(limit_tasks, limit_bytes);
     const uint64_t used_bytes = sizeof(rt_history_entry) + output_capacity_bytes;
     *self = (rt_history){.slots = slots,
                          .limit_bytes = limit_bytes,
                          .entry_bytes = (used_bytes + RT_LINE_BYTES - 1) / RT_LINE_BYTES * RT_LINE_BYTES};
+    if (slots > UINT32_MAX - spares) {
+        return RT_NO_MEMORY; /* entries are numbered in 32 bits */
+    }
     self->entries = rt_allocate_lines(allocator, slots + spares, self->entry_bytes);
-    self->ring =
-        self->entries == NULL ? NULL : rt_allocate_lines(allocator, slots + spares, sizeof *self->ring);
+    self->ring = self->entries == NULL ? NULL : rt_allocate_lines(allocator, slots + 1, sizeof *self->ring);
     if (self->ring == NULL) {
         rt_history_reset(self, allocator);
         return RT_NO_MEMORY;
     }
-    for (uint64_t i = 0; i < slots + spares; i++) {
-        self->ring[i] = entry_at(self, i);
+    for (uint64_t i = 0; i < slots; i++) {
+        self->ring[i].entry = (uint32_t)i;
     }
-    self->spares = self->ring + slots;
-    self->allocated_bytes = (slots + spares) * (sizeof *self->ring + self->entry_bytes);
+    self->allocated_bytes = (slots + spares) * self->entry_bytes + (slots + 1) * sizeof *self->ring;
     return RT_OK;
 }
 
@@ -39,9 +36,9 @@ void rt_history_reset(rt_history *self, rt_allocator *allocator) {
     memset(self, 0, sizeof *self);
 }
 
-rt_history_entry *rt_history_spare(const rt_history *self, uint64_t index) { return self->spares[index]; }
+uint32_t rt_history_spare(const rt_history *self, uint32_t index) { return (uint32_t)self->slots + index; }
 
 const rt_history_entry *rt_history_at(const rt_history *self, uint64_t index) {
     const uint64_t slot = self->oldest + index;
-    return self->ring[slot >= self->slots ? slot - self->slots : slot];
+    return rt_history_entry_of(self, self->ring[slot >= self->slots ? slot - self->slots : slot].entry);
 }

@@ -1,7 +1,9 @@
 /* Tasks that wait for a worker: one first-in-first-out list a priority, linked through the tasks themselves.
  *
- * No allocation, no locking: the scheduler's mutex guards it. A bitmap of non-empty levels finds the
- * highest one in four word tests. */
+ * A level is a list of groups of up to RT_READY_QUEUE_GROUP tasks, and the first task of a group knows its
+ * size and the next group. So whoever takes a batch under the lock touches one cache line a group, not one a
+ * task: the lines were written by another core, and walking a list of them one by one would be most of the
+ * critical section. No allocation, no locking: the scheduler's mutex guards it. */
 #ifndef RT_READY_QUEUE_H
 #define RT_READY_QUEUE_H
 
@@ -11,10 +13,19 @@
 #include <stdint.h>
 
 #define RT_READY_QUEUE_WORDS (RT_SCHEDULER_LEVELS / 64u)
+#define RT_READY_QUEUE_GROUP 16u
+
+/* `count` tasks of one priority, from `first` on along `next`. The last one's `next` may point anywhere. */
+typedef struct rt_task_group {
+    rt_task *first;
+    uint32_t count;
+} rt_task_group;
 
 typedef struct rt_ready_level {
-    rt_task *head;
-    rt_task *tail; /* undefined while head is NULL */
+    rt_task
+        *head; /* first task of the first group; NULL when the level is empty, and the others are undefined */
+    rt_task *tail; /* first task of the last group */
+    rt_task *last; /* last task of the last group */
 } rt_ready_level;
 
 typedef struct rt_ready_queue {
@@ -36,48 +47,88 @@ static inline uint32_t rt_ready_queue_top(const rt_ready_queue *self) {
     return 0;
 }
 
+static inline void rt_ready_queue_occupy(rt_ready_queue *self, uint32_t priority) {
+    self->occupied[priority / 64u] |= UINT64_C(1) << (priority % 64u);
+}
+
 /* Behind all tasks of its priority. */
 static inline void rt_ready_queue_push_back(rt_ready_queue *self, rt_task *task) {
     rt_ready_level *const level = &self->levels[task->priority];
-    task->next = NULL;
-    if (level->head == NULL) {
-        level->head = task;
-        self->occupied[task->priority / 64u] |= UINT64_C(1) << (task->priority % 64u);
+    if (level->head != NULL && level->tail->group_count < RT_READY_QUEUE_GROUP) {
+        level->last->next = task;
+        level->tail->group_count++;
     } else {
-        level->tail->next = task;
+        task->group_count = 1;
+        task->next_group = NULL;
+        if (level->head == NULL) {
+            level->head = task;
+            rt_ready_queue_occupy(self, task->priority);
+        } else {
+            level->tail->next_group = task;
+        }
+        level->tail = task;
     }
-    level->tail = task;
+    level->last = task;
     self->count++;
 }
 
 /* Before all tasks of its priority: for tasks that were taken and are given back. */
-static inline void rt_ready_queue_push_front(rt_ready_queue *self, rt_task *task) {
-    rt_ready_level *const level = &self->levels[task->priority];
-    task->next = level->head;
+static inline void rt_ready_queue_push_front(rt_ready_queue *self, rt_task_group group) {
+    rt_ready_level *const level = &self->levels[group.first->priority];
+    group.first->group_count = group.count;
+    group.first->next_group = level->head;
     if (level->head == NULL) {
-        level->tail = task;
-        self->occupied[task->priority / 64u] |= UINT64_C(1) << (task->priority % 64u);
+        rt_ready_queue_occupy(self, group.first->priority);
+        level->tail = group.first;
+        level->last = group.first;
+        for (uint32_t i = 1; i < group.count; i++) {
+            level->last = level->last->next;
+        }
     }
-    level->head = task;
-    self->count++;
+    level->head = group.first;
+    self->count += group.count;
 }
 
-/* Takes up to `limit` tasks, highest priority first, each level in order; returns how many. */
-static inline uint32_t rt_ready_queue_take(rt_ready_queue *self, rt_task **tasks, uint32_t limit) {
+/* Cuts the first group of a level in two; `count` tasks stay in it. */
+static inline void rt_ready_queue_split(rt_ready_level *level, uint32_t count) {
+    rt_task *const first = level->head;
+    rt_task *rest = first;
+    for (uint32_t i = 0; i < count; i++) {
+        rest = rest->next;
+    }
+    rest->group_count = first->group_count - count;
+    rest->next_group = first->next_group;
+    first->group_count = count;
+    first->next_group = rest;
+    level->tail = level->tail == first ? rest : level->tail;
+}
+
+/* Takes the first group of the highest level, or `limit` tasks of it. The queue is not empty. */
+static inline rt_task_group rt_ready_queue_take_group(rt_ready_queue *self, uint32_t limit) {
+    const uint32_t top = rt_ready_queue_top(self);
+    rt_ready_level *const level = &self->levels[top];
+    rt_task *const first = level->head;
+    if (first->group_count > limit) {
+        rt_ready_queue_split(level, limit);
+    }
+    const uint32_t count = (uint32_t)first->group_count;
+    level->head = first->next_group;
+    if (level->head == NULL) {
+        self->occupied[top / 64u] &= ~(UINT64_C(1) << (top % 64u));
+    }
+    self->count -= count;
+    return (rt_task_group){first, count};
+}
+
+/* Takes up to `limit` tasks, highest priority first, each level in order. Fills at most `limit` groups, sets
+ * *group_count and returns the number of tasks. */
+static inline uint32_t rt_ready_queue_take(rt_ready_queue *self, uint32_t limit, rt_task_group *groups,
+                                           uint32_t *group_count) {
     uint32_t taken = 0;
+    *group_count = 0;
     while (taken < limit && self->count > 0) {
-        const uint32_t top = rt_ready_queue_top(self);
-        rt_ready_level *const level = &self->levels[top];
-        rt_task *task = level->head;
-        while (taken < limit && task != NULL) {
-            tasks[taken++] = task;
-            task = task->next;
-            self->count--;
-        }
-        level->head = task;
-        if (task == NULL) {
-            self->occupied[top / 64u] &= ~(UINT64_C(1) << (top % 64u));
-        }
+        groups[*group_count] = rt_ready_queue_take_group(self, limit - taken);
+        taken += groups[(*group_count)++].count;
     }
     return taken;
 }

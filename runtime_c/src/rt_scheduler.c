@@ -70,7 +70,7 @@ static rt_status allocate_worker(rt_scheduler *self, uint32_t index) {
     worker->index = index;
     worker->batch_limit = 1; /* until it is known how long tasks take */
     for (uint32_t i = 0; i < self->batch_limit; i++) {
-        worker->spares[i] = rt_history_spare(&self->history, (uint64_t)index * self->batch_limit + i);
+        worker->spares[i] = rt_history_spare(&self->history, index * self->batch_limit + i);
     }
     worker->histograms = rt_allocate_lines(self->allocator, RT_SCHEDULER_STAGES, sizeof *worker->histograms);
     if (worker->histograms == NULL) {

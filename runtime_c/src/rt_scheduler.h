@@ -41,8 +41,14 @@ typedef struct rt_task {
     uint64_t id;           /* set by the caller */
     uint64_t submitted_ns; /* set by the caller: now, or the intended time in open loop */
     uint64_t admitted_ns;
-    uint64_t dequeued_ns;
-    uint64_t started_ns;
+    union {
+        uint64_t dequeued_ns;
+        struct rt_task *next_group; /* private, while queued: see rt_ready_queue */
+    };
+    union {
+        uint64_t started_ns;
+        uint64_t group_count; /* private, while queued */
+    };
     uint64_t ended_ns;
     uint32_t output_bytes; /* what the runner wrote */
     uint8_t priority;      /* set by the caller */

@@ -18,12 +18,15 @@
 /* A value of yield_above that every held task yields to. */
 #define RT_YIELD_ALL RT_SCHEDULER_LEVELS
 
-/* Tasks that a worker took under one lock. tasks[0 .. ran-1] have run. */
+/* Tasks that a worker took under one lock. tasks[0 .. ran-1] have run; the others are in groups[left ..]. */
 typedef struct rt_batch {
     uint32_t count;
     uint32_t ran;
+    uint32_t group_count;
+    uint32_t left;
     uint64_t dequeued_ns;
     rt_task *tasks[RT_SCHEDULER_MAX_BATCH];
+    rt_task_group groups[RT_SCHEDULER_MAX_BATCH];
 } rt_batch;
 
 typedef struct rt_worker {
@@ -43,8 +46,8 @@ typedef struct rt_worker {
     uint64_t clamped_intervals;
     void *stack;
     size_t stack_bytes;
-    rt_histogram *histograms;                         /* RT_SCHEDULER_STAGES of them */
-    rt_history_entry *spares[RT_SCHEDULER_MAX_BATCH]; /* the i-th receives the i-th task of a batch */
+    rt_histogram *histograms;                /* RT_SCHEDULER_STAGES of them */
+    uint32_t spares[RT_SCHEDULER_MAX_BATCH]; /* history entries: the i-th receives the i-th task of a batch */
 } rt_worker;
 
 struct rt_scheduler {
@@ -65,21 +68,23 @@ struct rt_scheduler {
      * under the lock, and only when it changes, so that the line stays in every worker's cache. */
     alignas(RT_LINE_BYTES) _Atomic uint32_t yield_above;
 
-    /* Everything below is guarded by the lock. */
+    /* Everything below is guarded by the lock. What every worker's turn needs comes first, on as few lines as
+     * possible: each line costs a turn the way from the core that wrote it last. */
     alignas(RT_LINE_BYTES) pthread_mutex_t lock;
-    uint64_t admitted, rejected, completed, failed, cancelled;
-    uint64_t queue_peak;
-    uint64_t dequeues, dequeued, wakeups, turns;
+    uint64_t admitted, completed, failed;
+    uint64_t cancelled;
+    uint64_t dequeues, dequeued, turns;
     uint64_t wait_at_most; /* while armed: waiters are woken when no more tasks than this are in flight */
     bool wait_armed; /* somebody waits and was not woken since; each waiter arms again before it sleeps */
+    bool held, abandoned, stopping;
     uint32_t holding, holding_peak; /* workers with a batch */
     uint32_t idle;                  /* workers asleep and not woken: the top entries of idle_stack */
     uint32_t waking;                /* woken, not yet running */
-    bool held, abandoned, stopping;
-    rt_worker **idle_stack;
-    pthread_cond_t changed; /* for waiters */
     rt_history history;
     rt_ready_queue ready;
+    uint64_t rejected, queue_peak, wakeups;
+    rt_worker **idle_stack;
+    pthread_cond_t changed; /* for waiters */
 };
 
 /* In a child after fork there are no workers, and the lock may be held for ever. */

@@ -19,12 +19,12 @@ static void give_back(rt_scheduler *scheduler, const rt_batch *batch) {
         scheduler->cancelled += batch->count - batch->ran;
         return;
     }
-    for (uint32_t i = batch->count; i > batch->ran; i--) {
-        rt_ready_queue_push_front(&scheduler->ready, batch->tasks[i - 1]);
+    for (uint32_t i = batch->group_count; i > batch->left; i--) {
+        rt_ready_queue_push_front(&scheduler->ready, batch->groups[i - 1]);
     }
 }
 
-static void record_one(rt_worker *self, rt_history *history, rt_history_entry **entry) {
+static void record_one(rt_worker *self, rt_history *history, uint32_t *entry) {
     if (!is_sampled(&self->recorded)) {
         rt_history_put(history, entry);
         return;
@@ -42,7 +42,7 @@ static void finalise(rt_worker *self, const rt_batch *batch, uint64_t now_ns) {
     uint32_t failed = 0;
     for (uint32_t i = 0; i < batch->ran; i++) {
         failed += batch->tasks[i]->status != RT_OK;
-        self->spares[i]->record.finalised_ns = now_ns;
+        rt_history_entry_of(&scheduler->history, self->spares[i])->record.finalised_ns = now_ns;
         record_one(self, &scheduler->history, &self->spares[i]);
     }
     scheduler->failed += failed;
@@ -59,13 +59,15 @@ static void take(rt_worker *self, rt_batch *batch, uint64_t now_ns) {
     rt_scheduler *const scheduler = self->scheduler;
     batch->count = 0;
     batch->ran = 0;
+    batch->group_count = 0;
     if (scheduler->held || scheduler->ready.count == 0 || scheduler->holding >= scheduler->max_active) {
         return;
     }
     const uint64_t share = scheduler->ready.count / scheduler->worker_count;
     const uint32_t most = share < self->batch_limit ? (uint32_t)share : self->batch_limit;
     batch->dequeued_ns = now_ns;
-    batch->count = rt_ready_queue_take(&scheduler->ready, batch->tasks, most > 0 ? most : 1);
+    batch->count =
+        rt_ready_queue_take(&scheduler->ready, most > 0 ? most : 1, batch->groups, &batch->group_count);
     scheduler->dequeues++;
     scheduler->dequeued += batch->count;
     scheduler->holding++;
@@ -186,18 +188,41 @@ static void run_one(rt_worker *self, rt_task *task, uint64_t dequeued_ns, rt_his
     fill_record(&entry->record, task, self->index);
 }
 
-/* Runs the batch, or the part of it before something of higher priority is queued. */
-static void run_batch(rt_worker *self, rt_batch *batch) {
-    for (uint32_t i = 0; i < batch->count; i++) {
+/* Another core wrote these lines last; they arrive while the task before is running. */
+static void prefetch_for(const rt_task *task, const rt_history_entry *entry) {
+    __builtin_prefetch(task, 1);
+    __builtin_prefetch(&entry->record, 1);
+    __builtin_prefetch(entry->output, 1);
+}
+
+/* Runs a group, or the part of it before something of higher priority is queued. */
+static void run_group(rt_worker *self, rt_batch *batch, rt_task_group *group, const rt_task *after) {
+    const rt_history *const history = &self->scheduler->history;
+    while (group->count > 0) {
+        rt_task *const task = group->first;
         const uint32_t above = atomic_load_explicit(&self->scheduler->yield_above, memory_order_relaxed);
-        if (above > batch->tasks[i]->priority) {
-            break;
+        if (above > task->priority) {
+            return;
         }
-        if (i + 1 < batch->count) {
-            __builtin_prefetch(batch->tasks[i + 1], 1);
+        group->first = task->next;
+        group->count--;
+        if (batch->ran + 1 < batch->count) {
+            prefetch_for(group->count > 0 ? group->first : after,
+                         rt_history_entry_of(history, self->spares[batch->ran + 1]));
         }
-        run_one(self, batch->tasks[i], batch->dequeued_ns, self->spares[i]);
-        batch->ran = i + 1;
+        run_one(self, task, batch->dequeued_ns, rt_history_entry_of(history, self->spares[batch->ran]));
+        batch->tasks[batch->ran++] = task;
+    }
+}
+
+static void run_batch(rt_worker *self, rt_batch *batch) {
+    for (batch->left = 0; batch->left < batch->group_count; batch->left++) {
+        const uint32_t next = batch->left + 1;
+        run_group(self, batch, &batch->groups[batch->left],
+                  next < batch->group_count ? batch->groups[next].first : NULL);
+        if (batch->groups[batch->left].count > 0) {
+            return;
+        }
     }
 }
 

@@ -8,14 +8,16 @@
 #define SHORTEST_SLEEP_NS UINT64_C(20000)
 #define PACED_TIMER_SLACK_NS 1000ul /* the default of 50 us would be added to every pause */
 
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 /* Released tasks come back late by what each worker settles (a batch) beside the batch that it runs. */
 uint64_t rt_workload_task_objects(const rt_workload_options *options) {
-    const uint64_t in_flight =
-        options->submission == RT_SUBMISSION_CLOSED
-            ? options->window
-            : options->queue_limit + options->workers * (uint64_t)RT_SCHEDULER_MAX_BATCH;
-    const uint64_t late = options->workers * (uint64_t)RT_SCHEDULER_MAX_BATCH + SUBMIT_BATCH;
-    return in_flight + late < options->tasks ? in_flight + late : options->tasks;
+    const uint64_t batches = options->workers * (uint64_t)RT_SCHEDULER_MAX_BATCH;
+    const uint64_t waiting = options->submission == RT_SUBMISSION_CLOSED
+                                 ? options->window
+                                 : least(options->queue_limit, options->tasks);
+    const uint64_t in_flight = options->submission == RT_SUBMISSION_CLOSED ? waiting : waiting + batches;
+    return least(in_flight + batches + SUBMIT_BATCH, options->tasks);
 }
 
 /* Takes `count` tasks from the pool, numbers them from first_id, submits them and puts back what was
@@ -28,6 +30,9 @@ static rt_status submit_batch(rt_workload *self, uint64_t first_id, size_t count
         rt_task_pool_give(self->pool, tasks, taken);
         return RT_FULL;
     }
+    for (size_t i = 0; i < count; i++) {
+        __builtin_prefetch(tasks[i], 1); /* a worker wrote there last: fetch all at once, not one by one */
+    }
     const uint64_t now_ns = due_ns == NULL ? rt_clock_now_ns(self->clock) : 0;
     for (size_t i = 0; i < count; i++) {
         tasks[i]->id = first_id + i;
@@ -38,8 +43,6 @@ static rt_status submit_batch(rt_workload *self, uint64_t first_id, size_t count
     rt_task_pool_give(self->pool, tasks + admitted, count - admitted);
     return status == RT_FULL ? RT_OK : status; /* rejections are counted by the scheduler */
 }
-
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* Waits in slices, so that a request to stop, which may come from a signal handler, is seen. */
 static rt_status wait_in_flight(rt_workload *self, uint64_t in_flight) {

@@ -4,7 +4,7 @@
 #include "check.h"
 
 static rt_allocator allocator;
-static rt_history_entry *spare;
+static uint32_t spare;
 
 static void start(rt_history *history, uint64_t limit_tasks, uint64_t limit_bytes, uint32_t capacity_bytes) {
     CHECK_UINT(RT_OK, rt_history_init(history, &allocator, limit_tasks, limit_bytes, capacity_bytes, 1));
@@ -12,8 +12,9 @@ static void start(rt_history *history, uint64_t limit_tasks, uint64_t limit_byte
 }
 
 static void put(rt_history *history, uint64_t id, uint32_t output_bytes) {
-    spare->record = (rt_task_record){.task_id = id, .output_bytes = output_bytes};
-    memset(spare->output, (int)(id & 0xff), output_bytes);
+    rt_history_entry *const entry = rt_history_entry_of(history, spare);
+    entry->record = (rt_task_record){.task_id = id, .output_bytes = output_bytes};
+    memset(entry->output, (int)(id & 0xff), output_bytes);
     rt_history_put(history, &spare);
 }
 
