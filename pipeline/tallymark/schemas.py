@@ -2,8 +2,7 @@
 
 A schema is ``schemas/<kind>/<major>.<minor>.schema.json`` (JSON Schema 2020-12) and is named by its id
 ``<kind>/<major>.<minor>``, the text that documents carry. No ``$ref`` is ever fetched: the validators know
-the shipped schemas and nothing else. Two things are stricter than JSON Schema: an integer must be written as
-one (``1.0`` and ``1e2`` are not), and ``date-time`` is asserted.
+the shipped schemas and nothing else. Where they are stricter than the standard: see ``validator``.
 """
 
 # No ``from __future__ import annotations`` here: ``annotations`` is the name of a public function below.
@@ -14,12 +13,12 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from tallymark.errors import UsageError, child
+from tallymark.validator import validator
 
 _FILE = re.compile(r"([0-9]{1,4}\.[0-9]{1,4})\.schema\.json\Z")
 _SHOWN_CHARACTERS: Final = 40
@@ -124,7 +123,7 @@ class SchemaSet:
     def iter_errors(self, schema_id: str, value: Any) -> Iterator[ShapeError]:
         """Every violation, lazily: a large broken document has as many as it has values."""
         if schema_id not in self._validators:
-            self._validators[schema_id] = _validator(self.schema(schema_id), list(self._schemas.values()))
+            self._validators[schema_id] = validator(self.schema(schema_id), list(self._schemas.values()))
         for error in self._validators[schema_id].iter_errors(value):
             yield from _said(error)
 
@@ -180,83 +179,6 @@ def definition(definition_id: str) -> str:
     if definition_id not in shipped().definitions:
         raise UsageError(definition_id, "there is no such definition", "see schemas/definitions.json")
     return shipped().definitions[definition_id]
-
-
-# --- validators -------------------------------------------------------------------------------------------
-
-
-def _validator(root: dict[str, Any], known: list[dict[str, Any]]) -> Any:
-    """A validator to be reused: building one costs more than checking a small document."""
-    from jsonschema import Draft202012Validator, FormatChecker, validators
-    from referencing import Registry
-    from referencing.jsonschema import DRAFT202012
-
-    contents = [(schema["$id"], schema) for schema in known]
-    registry: Registry[Any] = Registry().with_contents(contents, default_specification=DRAFT202012)
-    strict = validators.extend(  # type: ignore[no-untyped-call]
-        Draft202012Validator,
-        validators={"items": _items},
-        type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
-    )
-    formats = FormatChecker(formats=())
-    formats.checks("date-time", raises=ValueError)(_is_date_time)
-    return strict(root, registry=registry, format_checker=formats)
-
-
-def _items(validator: Any, items: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """The keyword ``items``; rows of plain numbers (buckets, timelines) are judged without a call for each.
-
-    A record has thousands of such rows. One that does not fit goes the long way, which says why.
-    """
-    from jsonschema import Draft202012Validator
-
-    cells = _plain_row(items)
-    if cells is None or "prefixItems" in schema or not isinstance(instance, list):
-        yield from Draft202012Validator.VALIDATORS["items"](validator, items, instance, schema)
-        return
-    for index, row in enumerate(instance):
-        if type(row) is not list or len(row) != len(cells) or not all(map(_fits, row, cells)):
-            yield from validator.descend(row, items, path=index)
-
-
-_Cell: TypeAlias = tuple[frozenset[type], float, float]
-_ROW_KEYWORDS: Final = {"description", "type", "minItems", "maxItems", "prefixItems", "x-role"}
-_CELL_KEYWORDS: Final = {"description", "type", "minimum", "maximum", "x-role", "x-unit"}
-_PYTHON_TYPES: Final = {"integer": (int,), "number": (int, float), "null": (type(None),)}
-
-
-def _fits(value: Any, cell: _Cell) -> bool:
-    types, low, high = cell
-    return type(value) in types and (value is None or low <= value <= high)
-
-
-def _plain_row(items: Any) -> list[_Cell] | None:
-    """(types, minimum, maximum) of each cell when ``items`` says no more than that; else None."""
-    if not isinstance(items, dict) or not items.keys() <= _ROW_KEYWORDS or "prefixItems" not in items:
-        return None
-    members = items["prefixItems"]
-    if items.get("type") != "array" or not items.get("minItems") == items.get("maxItems") == len(members):
-        return None
-    cells: list[_Cell] = []
-    for member in members:
-        names = member.get("type", [])
-        names = names if isinstance(names, list) else [names]
-        if not member.keys() <= _CELL_KEYWORDS or not names or not set(names) <= _PYTHON_TYPES.keys():
-            return None
-        types = frozenset(kind for name in names for kind in _PYTHON_TYPES[name])
-        cells.append((types, member.get("minimum", float("-inf")), member.get("maximum", float("inf"))))
-    return cells
-
-
-def _is_integer(_: object, value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_date_time(value: object) -> bool:
-    """Whether the text is a time that exists; a leap second has no place in evidence."""
-    if isinstance(value, str):
-        datetime.strptime(value, "%Y-%m-%dT%H:%M:%SZ")
-    return True
 
 
 # --- messages ---------------------------------------------------------------------------------------------
