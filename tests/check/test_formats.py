@@ -18,7 +18,7 @@ from tallymark.cli.check import check
 from tallymark.evidence import canonical
 from tallymark.printable import printable
 
-NASTY = "a\x1b[2J\n::error file=x::pwned\r%0A,b:\u202ec</failure>"
+NASTY = "a\x1b[2J\n::error file=x::pwned\r%0A,b:\u202ec\uffff##[add-mask]</failure>"
 
 
 @pytest.fixture
@@ -51,6 +51,16 @@ def test_text_is_one_visible_line_a_finding(folder: Path) -> None:
     assert lines[0].startswith("data/b,%:\\u0007.json::$.manifest.dirty: warning: the sources differed")
     assert lines[1].startswith("data/b,%:\\u0007.json::$.runs[0].tasks_submitted: 10 submitted")
     assert lines[2].startswith('data/c.json::$.runs[0]["a\\u001b[2J\\n::error')
+
+
+def test_no_line_of_text_is_a_command_to_a_ci_service(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "::error::x.json").write_bytes(b"{}")
+    (folder / " ::stop-commands::x.json").write_bytes(b"{}")
+    monkeypatch.chdir(folder)
+    lines = FORMATS["text"](check_paths([Path()])).decode("utf-8").splitlines()
+    assert [line for line in lines if line.lstrip().startswith("::") or "##[" in line] == []
+    assert any(line.startswith("\\u003a:error::x.json::$: the document") for line in lines)
+    assert any(line.startswith(" \\u003a:stop-commands::x.json::$: the document") for line in lines)
 
 
 def test_json_is_a_findings_document_with_every_assertion(folder: Path) -> None:
@@ -97,6 +107,14 @@ def test_sarif_names_rule_place_and_digest(folder: Path) -> None:
     assert run["artifacts"][0]["hashes"]["sha-256"] == canonical.sha256_hex((folder / "a.json").read_bytes())
     prints = {result["partialFingerprints"]["tallymark/v1"] for result in run["results"]}
     assert len(prints) == len(run["results"])
+
+
+def test_sarif_texts_are_visible_and_fingerprints_are_of_the_very_key(folder: Path) -> None:
+    result = json.loads(formatted(folder, "sarif"))["runs"][0]["results"][-1]
+    (location,) = result["locations"]
+    assert visible(result["message"]["text"]) and "\\u202e" in result["message"]["text"]
+    (logical,) = location["logicalLocations"]
+    assert visible(logical["fullyQualifiedName"]) and "\\u202e" in logical["fullyQualifiedName"]
 
 
 def test_sarif_fingerprints_do_not_depend_on_the_wording_or_the_order(folder: Path) -> None:
