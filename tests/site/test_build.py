@@ -155,6 +155,16 @@ def test_only_a_built_site_or_an_empty_folder_is_replaced(small: Path, tmp_path:
     assert (precious / "thesis.txt").read_text(encoding="utf-8") == "years of work"
 
 
+def test_a_site_elsewhere_touches_nothing_beside_it(small: Path, tmp_path: Path) -> None:
+    """A folder called pages next to ``--out`` is somebody's own."""
+    web = tmp_path / "web"
+    (web / "pages").mkdir(parents=True)
+    (web / "pages" / "thesis.txt").write_text("years of work", encoding="utf-8")
+    assert build_site(small, out=web / "site").site == web / "site"
+    assert (web / "pages" / "thesis.txt").read_text(encoding="utf-8") == "years of work"
+    assert sorted(path.name for path in web.iterdir()) == ["pages", "site"]
+
+
 def test_a_project_without_reports_is_told_what_to_write(tmp_path: Path) -> None:
     """A build of nothing is no success."""
     with pytest.raises(errors.NothingCheckedError, match="report init"):

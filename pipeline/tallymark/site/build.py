@@ -56,7 +56,8 @@ def build_site(
     FindingsError: the recount of the new site differs. ConflictError: ``out`` holds something else.
     NothingCheckedError: there is no report.
     """
-    site = (project / "build" / "site" if out is None else out).absolute()
+    build = (project / "build").absolute()
+    site = build / "site" if out is None else out.absolute()
     _require_replaceable(site)
     computed = _compute(project, reports, say)
     content = site_content(computed, _publisher_epoch())
@@ -72,7 +73,8 @@ def build_site(
         files = checksums.write_sums(new) + 1
         say("recounting the new site")
         outcome = _verified(new, project, say)
-        _keep_pages(pages, site.with_name("pages"))
+        if site.parent == build:
+            _keep_pages(pages, build / "pages")
         _swap(new, site)
     return BuildOutcome(site, tuple(report.name for report in computed), files, outcome)
 
@@ -167,7 +169,7 @@ def _scratch(site: Path) -> Iterator[Path]:
 
 
 def _keep_pages(pages: Path, kept: Path) -> None:
-    """The generated Markdown, for whoever runs the page engine by hand."""
+    """The generated Markdown, for whoever runs the page engine by hand; only in a build folder of ours."""
     shutil.rmtree(kept, ignore_errors=True)
     pages.rename(kept)
 

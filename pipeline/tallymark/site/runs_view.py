@@ -19,6 +19,8 @@ LEDGER = (
     ("missing", "Expected runs that are not there."),
     ("warmups", "Warm-up runs: recorded, never counted."),
 )
+# aggregates whose unit and rounding suit the value of a single run
+_OF_THE_RUN = ("median_of_runs", "max_of_runs", "min_of_runs", "only_value", "total")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,8 @@ def _measures(report: ReportData) -> tuple[Measure, ...]:
         source = column.get("source")
         if not source or source.startswith("histograms."):
             continue
-        if column.get("over"):
-            # unit and rounding of the column belong to the quotient, not to the run's own value
+        if column["aggregate"] not in _OF_THE_RUN:
+            # unit and rounding of the column belong to a quotient, not to the run's own value
             found.setdefault(source, Measure(source, None, Format()))
         elif source not in found or found[source].form == Format():
             form = column_format(column)
