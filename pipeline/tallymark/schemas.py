@@ -9,6 +9,7 @@ the shipped schemas and nothing else. Where they are stricter than the standard:
 
 import difflib
 import functools
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ from tallymark.validator import validator
 
 _FILE = re.compile(r"([0-9]{1,4}\.[0-9]{1,4})\.schema\.json\Z")
 _SHOWN_CHARACTERS: Final = 40
+_COMPARED_KEYS: Final = 50  # looking for the name that was meant takes longer than all the rest
 _NO_NEWLINE: Final = r"(?!\n)"  # ends most patterns: `$` alone would let a trailing newline through
 _TYPE_WORDS: Final = {
     "null": "null",
@@ -124,8 +126,9 @@ class SchemaSet:
         """Every violation, lazily: a large broken document has as many as it has values."""
         if schema_id not in self._validators:
             self._validators[schema_id] = validator(self.schema(schema_id), list(self._schemas.values()))
+        compared = itertools.count()
         for error in self._validators[schema_id].iter_errors(value):
-            yield from _said(error)
+            yield from _said(error, compared)
 
     @functools.lru_cache(maxsize=64)  # noqa: B019 - a set lives as long as the process, or as one test
     def annotations(self, schema_id: str) -> Mapping[str, Annotation]:
@@ -184,8 +187,11 @@ def definition(definition_id: str) -> str:
 # --- messages ---------------------------------------------------------------------------------------------
 
 
-def _said(error: Any) -> Iterator[ShapeError]:
-    """One jsonschema error in our words; one for each key where it lumps several together."""
+def _said(error: Any, compared: Iterator[int]) -> Iterator[ShapeError]:
+    """One jsonschema error in our words; one for each key where it lumps several together.
+
+    ``compared`` counts the unknown keys of the document that were compared with the known ones.
+    """
     pointer = "$"
     for part in error.absolute_path:
         pointer = child(pointer, part)
@@ -196,12 +202,14 @@ def _said(error: Any) -> Iterator[ShapeError]:
     elif keyword in ("additionalProperties", "unevaluatedProperties"):
         for key in error.instance:
             if key not in error.schema.get("properties", {}):
-                yield ShapeError(child(pointer, key), keyword, _unknown_key(key, error.schema))
+                yield ShapeError(child(pointer, key), keyword, _unknown_key(key, error.schema, compared))
     else:
         yield ShapeError(pointer, keyword, _message(keyword, error))
 
 
-def _unknown_key(key: str, schema: Mapping[str, Any]) -> str:
+def _unknown_key(key: str, schema: Mapping[str, Any], compared: Iterator[int]) -> str:
+    if next(compared) >= _COMPARED_KEYS:
+        return "the key is unknown"
     close = difflib.get_close_matches(key, schema.get("properties", {}), n=1, cutoff=0.8)
     return "the key is unknown" + (f" (is {close[0]!r} meant?)" if close else "")
 

@@ -118,6 +118,14 @@ def test_an_unknown_key_is_named_with_the_one_that_may_be_meant() -> None:
     ]
 
 
+def test_only_the_first_unknown_keys_are_compared_with_the_known_ones() -> None:
+    document = small_execution()
+    document["runs"][0] |= {f"elapsed_m{n}": n for n in range(200)}
+    found = [message for _, message in messages(document)]
+    assert len(found) == 200
+    assert ["meant?" in message for message in found] == [True] * 50 + [False] * 150
+
+
 def test_no_message_repeats_much_of_the_document() -> None:
     document = small_execution()
     secret = "hunter2" * 100
