@@ -94,3 +94,13 @@ def test_listing_the_command_does_not_import_pandas() -> None:
         "sys.exit([m for m in ('pandas', 'numpy', 'rich', 'jinja2') if m in sys.modules] != [])"
     )
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
+
+
+def test_without_pandas_it_says_what_to_install(console: Console) -> None:
+    without = "import sys; sys.modules['pandas'] = None; from tallymark import cli; cli.main(sys.argv[1:])"
+    command = [sys.executable, "-c", without, "table", "runtime-scale"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        'tallymark table: pandas is not installed. Install it with: pip install "tallymark[site]".\n'
+    )
