@@ -152,6 +152,13 @@ def test_raw_files_of_the_project_must_be_the_published_ones(project: Path, site
     assert verify(site).differences == ()
 
 
+def test_a_raw_file_of_the_project_that_the_report_leaves_out_is_named(project: Path, site: Path) -> None:
+    folder = project / "data" / NAME
+    (folder / "worse.json").write_bytes((folder / "1k.json").read_bytes())
+    (line,) = lines(site)
+    assert line.startswith(f"{REPORT}::$.data: leaves out data/{NAME}/worse.json, which its spec's")
+
+
 @pytest.mark.parametrize(
     ("text", "written"),
     [

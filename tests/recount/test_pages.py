@@ -119,3 +119,13 @@ def test_a_page_of_foreign_names_cannot_steer_the_terminal(read: Published) -> N
     (line,) = edited(read, replace_once("<p>Runs found", "<p>\x1b[J 5</p><p>Runs found"))
     assert "\x1b" not in line
     assert "\\x1b[J 5" in line
+
+
+def test_a_second_article_is_named_and_its_numbers_do_not_hide(read: Published) -> None:
+    found = edited(read, replace_once("</article>", "</article><article>15000</article>"))
+    assert f"{PAGE}: has more than one <article>. Write one article a page." in found
+
+
+def test_a_page_without_an_article_hides_nothing(read: Published) -> None:
+    (line,) = differences(read, {"extra.html": "<html><body><p>15000 tasks/s</p></body></html>"})
+    assert line.startswith('extra.html::line 1: the number "15000" outside the article')

@@ -81,7 +81,7 @@ def chart(points: str, x: str = "category,0,2,0,100", y: str = "linear,0,6,60,0"
 
 
 def test_points_of_a_series_are_compared(read: Published) -> None:
-    # both rows have 3 runs: half of 0..6 on 60..0 is 30; the bands of two rows have their middles at 25 and 75
+    # both rows have 3 runs: half of 0..6 on 60..0 is 30; the middles of two bands are at 25 and 75
     assert compare(read, chart('<polyline points="25.00,30.00 75.00,30.00"/>')) == (2, [])
     circles = '<circle cx="25.00" cy="30.00"/><circle cx="75.00" cy="30.00"/>'
     assert compare(read, chart(circles)) == (2, [])

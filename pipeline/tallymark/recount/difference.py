@@ -27,7 +27,7 @@ class Difference:
 
     def to_json(self) -> dict[str, str | None]:
         """The difference as ``recount --format json`` prints it."""
-        return {
+        texts = {
             "file": self.file,
             "place": self.place,
             "problem": self.problem,
@@ -35,6 +35,7 @@ class Difference:
             "shown": self.shown,
             "recomputed": self.recomputed,
         }
+        return {key: text if text is None else printable(text) for key, text in texts.items()}
 
 
 def mismatch(file: str, place: str, shown: str, recomputed: str, do: str) -> Difference:

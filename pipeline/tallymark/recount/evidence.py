@@ -1,4 +1,4 @@
-"""The published raw files are the ones that the project holds, byte for byte."""
+"""The published raw files are the ones that the project holds: all of them, byte for byte."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tallymark.errors import TallymarkError
 from tallymark.evidence import documents
 from tallymark.evidence.canonical import sha256_hex
 from tallymark.recount.difference import Difference, mismatch
-from tallymark.recount.published import Published
+from tallymark.recount.published import Published, Report
 
 
 def compare_project(published: Published, project: Path) -> Iterator[Difference]:
@@ -28,3 +28,19 @@ def compare_project(published: Published, project: Path) -> Iterator[Difference]
         if digest != document.sha256:
             do = "Evidence is never edited: restore the file, then build the site again"
             yield mismatch(document.path, "SHA-256 of the project's file", document.sha256, digest, do)
+
+
+def compare_globs(report: Report, file: str, project: Path) -> Iterator[Difference]:
+    """Files of the project that the spec's globs match and the report leaves out."""
+    listed = {entry["path"] for entry in report.value["data"]}
+    for pattern in report.spec["data"]:
+        try:
+            matches = sorted(path for path in project.glob(pattern) if path.is_file())
+        except (ValueError, NotImplementedError):
+            yield Difference(file, "$.spec.data", f"{pattern!r} is not a glob", "Correct the report spec")
+            continue
+        for path in matches:
+            shown = path.relative_to(project).as_posix()
+            if shown not in listed:
+                problem = f"leaves out {shown}, which its spec's {pattern!r} matches"
+                yield Difference(file, "$.data", problem, "Build the site again")

@@ -67,7 +67,8 @@ def from_folder(root: Path) -> Files:
         raise UsageError(str(root), "is not a folder", "build the site first, or name the folder it is in")
     names: list[str] = []
     odd: list[Difference] = []
-    for parent, folders, files in os.walk(root, followlinks=False):
+    closed: list[OSError] = []
+    for parent, folders, files in os.walk(root, followlinks=False, onerror=closed.append):
         folders.sort()
         for name in sorted([*files, *(one for one in folders if Path(parent, one).is_symlink())]):
             path = Path(parent, name)
@@ -76,6 +77,9 @@ def from_folder(root: Path) -> Files:
                 odd.append(Difference(shown, "", "is not a regular file", "Publish the file itself"))
             else:
                 names.append(shown)
+    for error in closed:
+        shown = Path(str(error.filename)).relative_to(root).as_posix()
+        odd.append(Difference(shown, "", f"cannot be read ({error.strerror})", "Make the folder readable"))
     return Files(
         root.as_posix(), tuple(sorted(names)), tuple(odd), lambda name: read_bytes(root / name, name)
     )

@@ -5,6 +5,7 @@ A spec that was changed together with the table would agree with it; it does not
 
 from __future__ import annotations
 
+import itertools
 import tomllib
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -120,22 +121,24 @@ def _compare_sentence(file: str, place: str, column: Json) -> Iterator[Differenc
     """The rule as a sentence names what the column computes and how it rounds, and no other number."""
     rule = str(column.get("rule", ""))
     named = [str(column[key]) for key in ("source", "over", "baseline", "percentile") if column.get(key)]
-    named.append(_rounding(column))
+    roundings = _roundings(column)
     missing = [part for part in named if part not in rule]
-    known = {number for part in (*named, column["unit"]) for number in numbers(part)}
+    if not any(words in rule for words in roundings):
+        missing.append(roundings[0])
+    known = {number for part in (*named, *roundings, column["unit"]) for number in numbers(part)}
     invented = [number for number in numbers(rule) if number not in known]
     if missing or invented:
         problem = f'"{rule}" does not say {", ".join(missing) or "only what the column computes"}'
         yield Difference(file, place, problem, _REBUILD)
 
 
-def _rounding(column: Json) -> str:
-    """The words that state the rounding; a count needs none."""
+def _roundings(column: Json) -> tuple[str, ...]:
+    """The words that can state the rounding; whole numbers have several, and a count needs none."""
     if column.get("significant") is not None:
-        return f"{column['significant']} significant digits"
-    if column["places"] == 0:
-        return "" if column["aggregate"] == "run_count" else "a whole number"
-    return f"{column['places']} place"
+        return (f"{column['significant']} significant digits",)
+    if column["places"] != 0:
+        return (f"{column['places']} place",)
+    return ("a whole number", "0 places", *([""] if column["aggregate"] == "run_count" else []))
 
 
 def compare_toml(report: Report, file: str, project: Path) -> Iterator[Difference]:
@@ -150,6 +153,7 @@ def compare_toml(report: Report, file: str, project: Path) -> Iterator[Differenc
         return
     for key in _SPEC_KEYS:
         yield from _same(file, f"$.{key}", report.spec.get(key), declared.get(key))
+    yield from _same(file, "$.expected_rows", report.spec.get("expected_rows"), _expected_rows(declared))
     columns = declared.get("columns", [])
     if [one.get("name") for one in columns] != list(report.columns):
         shown, wanted = ", ".join(report.columns), ", ".join(str(one.get("name")) for one in columns)
@@ -159,6 +163,16 @@ def compare_toml(report: Report, file: str, project: Path) -> Iterator[Differenc
         for key in _COLUMN_KEYS:
             default = _default(key, column, said)
             yield from _same(file, f"$.columns[{at}].{key}", column.get(key), said.get(key, default))
+
+
+def _expected_rows(declared: Json) -> list[Json] | None:
+    """Every combination of the declared row values, in the order of the row keys."""
+    values = declared.get("expected_rows")
+    if values is None:
+        return None
+    names = declared.get("rows", [])
+    combinations = itertools.product(*(values.get(name, []) for name in names))
+    return [dict(zip(names, combination, strict=True)) for combination in combinations]
 
 
 def _default(key: str, column: Json, said: Json) -> Any:

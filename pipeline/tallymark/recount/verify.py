@@ -189,4 +189,10 @@ def _rules(found: Published, name: str, file: str, project: Path | None) -> list
     differences = list(rules.compare_schema(report, file))
     if project is not None:
         differences += rules.compare_toml(report, file, project)
+        differences += evidence.compare_globs(report, _report_file(file), project)
     return differences
+
+
+def _report_file(spec_file: str) -> str:
+    """The report JSON beside a spec."""
+    return "report.json" if spec_file == "spec.json" else spec_file.replace(".spec.json", ".json")
