@@ -19,7 +19,7 @@ _MAKERS: Final = ("run", "import", "recover", "demo")
     kinds=EXECUTIONS,
 )
 def safe_command(subject: Subject) -> Iterator[Problem]:
-    """tallymark run, import, recover or demo; words quoted as a shell needs it; no path out of the project."""
+    """tallymark run, import, recover or demo; words quoted for a shell; no path out of the project."""
     problem = _unsafe(subject.value["execution"]["command"])
     if problem is not None:
         do = "Write the command as tallymark run and tallymark import write it"
