@@ -89,13 +89,14 @@ def rules_page() -> str:
 def _card(report: ReportData) -> ReportCard:
     badges = (claims_badge(report), age_badge(report))
     name = report.name
+    counts = {
+        "runs": report.value["ledger"]["published"],
+        "raw-files": len(report.files),
+        "cells": sum(len(row["cells"]) for row in report.rows),
+    }
     facts = (
-        Shown(str(report.value["ledger"]["published"]), f"count:{name}/runs"),
-        words(" runs in "),
-        Shown(str(len(report.files)), f"count:{name}/raw-files"),
-        words(" raw files; "),
-        Shown(str(sum(len(row["cells"]) for row in report.rows)), f"count:{name}/cells"),
-        words(" cells; newest "),
+        *_counted(counts, f"count:{name}/"),
+        words("; newest "),
         _newest(report),
         words("; digest "),
         Shown(str(report.value["digest"])[:12], f"report:{name}/$.digest|sha12"),
@@ -126,12 +127,17 @@ def _totals(reports: Sequence[ReportData]) -> Sentence:
         "raw-files": len({file.sha256 for report in reports for file in report.files}),
         "cells": sum(len(row["cells"]) for report in reports for row in report.rows),
     }
+    return _counted(counts, "count:")
+
+
+def _counted(counts: Mapping[str, int], source: str) -> Sentence:
+    """``12 runs, 1 raw file, …``; ``source`` is what the reference of each count starts with."""
     parts: list[Shown] = []
     for name, count in counts.items():
         noun = {"raw-files": "raw file", "cells": "table cell"}.get(name, name.removesuffix("s"))
         parts += [
             *([words(", ")] if parts else []),
-            Shown(str(count), f"count:{name}"),
+            Shown(str(count), f"{source}{name}"),
             words(f" {noun}" if count == 1 else f" {noun}s"),
         ]
     return tuple(parts)
