@@ -141,6 +141,55 @@ def test_junit_of_nothing_is_not_green(tmp_path: Path) -> None:
     assert root[0].get("errors") == "1"
 
 
+@pytest.fixture
+def abroad(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """A clean file inside the working directory; bad ones of equal names in folders outside of it."""
+    for place in ("anna/one", "anna/two"):
+        (tmp_path / place / "deep").mkdir(parents=True)
+        (tmp_path / place / "x.json").write_bytes(b"{}")
+        (tmp_path / place / "deep" / "y.json").write_bytes(b"{")
+    (tmp_path / "anna" / "empty").mkdir()
+    monkeypatch.chdir(folder)
+    return [
+        Path("a.json"),
+        tmp_path / "anna" / "one",
+        Path("../anna/two/x.json"),
+        Path("../anna/../anna/two/deep/y.json"),
+        tmp_path / "anna" / "empty",
+    ]
+
+
+@pytest.mark.parametrize("name", ["json", "github", "sarif", "junit"])
+def test_a_file_outside_of_the_working_directory_is_published_without_its_folders(
+    abroad: list[Path], name: str
+) -> None:
+    text = FORMATS[name](check_paths(abroad)).decode("utf-8")
+    assert "anna" not in text and ".." not in text and Path.cwd().parent.name not in text
+    for shown in ("outside-1/x.json", "outside-1/deep/y.json", "outside-2/x.json", "outside-3/y.json"):
+        assert text.count(shown) >= 1
+
+
+def test_files_outside_are_told_apart_and_text_says_where_they_are(abroad: list[Path]) -> None:
+    outcome = check_paths(abroad)
+    document = json.loads(FORMATS["json"](outcome))
+    assert [entry["path"] for entry in document["documents"]] == [
+        "a.json",
+        "outside-1/deep/y.json",
+        "outside-1/x.json",
+        "outside-2/x.json",
+        "outside-3/y.json",
+    ]
+    assert [finding["file"] for finding in document["findings"]] == [
+        "outside-1/deep/y.json",
+        "outside-1/x.json",
+        "outside-2/x.json",
+        "outside-3/y.json",
+    ]
+    text = FORMATS["text"](outcome).decode("utf-8")
+    assert f"{abroad[1]}/x.json::$: the document" in text
+    assert "../anna/two/x.json::$: the document" in text
+
+
 @pytest.mark.parametrize("name", list(FORMATS))
 def test_the_same_documents_give_the_same_bytes(folder: Path, name: str) -> None:
     assert formatted(folder, name) == formatted(folder, name)

@@ -96,12 +96,13 @@ def _sarif(outcome: CheckOutcome) -> bytes:
     return canonical.encode(to_sarif(outcome, __version__))
 
 
+# Text is for whoever called; the others are kept and uploaded, so they say nothing of folders elsewhere.
 FORMATS: Mapping[str, Callable[[CheckOutcome], bytes]] = {
     "text": to_text,
-    "json": to_json,
-    "github": to_github,
-    "sarif": _sarif,
-    "junit": to_junit,
+    "json": lambda outcome: to_json(outcome.public()),
+    "github": lambda outcome: to_github(outcome.public()),
+    "sarif": lambda outcome: _sarif(outcome.public()),
+    "junit": lambda outcome: to_junit(outcome.public()),
 }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tallymark.check.finding import SHAPE, UNREADABLE, Finding
@@ -28,37 +28,69 @@ class FileResult:
 class CheckOutcome:
     """The outcome of a check over many files.
 
-    ``checked`` are the documents that could be read, ``empty`` the named folders that hold none.
+    ``checked`` are the documents that could be read, ``empty`` the named folders that hold none. ``outside``
+    says for each path that leaves the root how it is published.
     """
 
     findings: tuple[Finding, ...]
     checked: tuple[Document, ...]
     files: tuple[FileResult, ...]
     empty: tuple[str, ...]
+    outside: Mapping[str, str]
     exit_code: int
+
+    def public(self) -> CheckOutcome:
+        """The same without the folders of paths outside of the root: a log that is uploaded names no home."""
+        path = self._public_path
+        return replace(
+            self,
+            findings=tuple(replace(finding, file=path(finding.file)) for finding in self.findings),
+            checked=tuple(replace(document, path=path(document.path)) for document in self.checked),
+            files=tuple(replace(result, path=path(result.path)) for result in self.files),
+            empty=tuple(map(path, self.empty)),
+        )
+
+    def _public_path(self, shown: str) -> str:
+        return self.outside.get(shown, shown)
 
 
 def check_paths(paths: Iterable[Path], root: Path | None = None) -> CheckOutcome:
     """Check every document that ``paths`` mean; ``root`` is what shown paths are relative to.
 
-    UsageError: a path does not exist. Everything else is in the outcome: a check over nothing, also of one
-    of several folders, has exit code 4, an unreadable file 5.
+    UsageError: a path does not exist. UnreadableError: a folder cannot be listed. Everything else is in the
+    outcome: a check over nothing, also of one of several folders, has exit code 4, an unreadable file 5.
     """
-    named = list(paths)
+    meant = {path: documents.find([path]) for path in paths}
     findings: list[Finding] = []
     files: list[FileResult] = []
-    for path in documents.find(named):
-        result, found = _check_file(path, root, follow=path in named)
+    for path in dict.fromkeys(path for found in meant.values() for path in found):
+        result, found_here = _check_file(path, root, follow=path in meant)
         files.append(result)
-        findings += found
-    empty = tuple(documents.shown_path(path, root) for path in named if not documents.find([path]))
+        findings += found_here
+    empty = tuple(documents.shown_path(path, root) for path, found in meant.items() if not found)
     return CheckOutcome(
         findings=tuple(findings),
         checked=tuple(result.document for result in files if result.document is not None),
         files=tuple(files),
         empty=empty,
-        exit_code=_exit_code(files, nothing=bool(empty) or not named),
+        outside=_outside(meant, root),
+        exit_code=_exit_code(files, nothing=bool(empty) or not meant),
     )
+
+
+def _outside(meant: Mapping[Path, list[Path]], root: Path | None) -> dict[str, str]:
+    """Shown path → ``outside-1/…``, numbered by the folder named, for each path outside of ``root``."""
+    numbers: dict[Path, int] = {}
+    public: dict[str, str] = {}
+    for named, found in meant.items():
+        folder = named.parent if named in found else named
+        for path in found or [named]:
+            shown = documents.shown_path(path, root)
+            if documents.is_inside(path, root) or shown in public:
+                continue
+            number = numbers.setdefault(folder, len(numbers) + 1)
+            public[shown] = documents.shown_path(Path(f"outside-{number}", path.relative_to(folder)))
+    return public
 
 
 def _check_file(path: Path, root: Path | None, *, follow: bool) -> tuple[FileResult, tuple[Finding, ...]]:

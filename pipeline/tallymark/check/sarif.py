@@ -82,5 +82,5 @@ def _result(finding: Finding) -> dict[str, Any]:
 
 
 def _uri(path: str) -> str:
-    """A relative URI reference; a path outside the working directory loses its leading slash."""
-    return quote(path.lstrip("/"))
+    """A relative URI reference; quoting leaves no colon that would make a scheme of its start."""
+    return quote(path)

@@ -159,7 +159,18 @@ def shown_path(path: Path, root: Path | None = None) -> str:
 
     Bytes of a file name that are not UTF-8 are shown as escapes, so that every message can be printed.
     """
-    base = (root or Path()).absolute()
-    whole = Path(os.path.normpath(path.absolute()))
-    shown = whole.relative_to(base) if whole.is_relative_to(base) else path
+    shown = _whole(path).relative_to(_base(root)) if is_inside(path, root) else path
     return shown.as_posix().encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def is_inside(path: Path, root: Path | None = None) -> bool:
+    """Whether ``path`` is below ``root`` (default: the working directory), links not followed."""
+    return _whole(path).is_relative_to(_base(root))
+
+
+def _base(root: Path | None) -> Path:
+    return (root or Path()).absolute()
+
+
+def _whole(path: Path) -> Path:
+    return Path(os.path.normpath(path.absolute()))
