@@ -64,3 +64,10 @@ def test_a_value_in_evidence_is_found_at_its_line() -> None:
 def test_bundled_code_of_others_may_name_its_authors() -> None:
     assert leaks("assets/javascripts/bundle.js", "// by alice@example.org") == []
     assert leaks("assets/logo.png", "alice@example.org") == []
+
+
+def test_a_user_or_host_called_like_a_word_of_ours_stops_no_publication() -> None:
+    page = from_memory("site", {"index.html": b"<p>max of 3 runs on one machine, quietbox</p>"})
+    (leak,) = find_leaks(page, KnownNames(user="Max", host="quietbox", home=None))
+    assert "host name" in leak.problem
+    assert list(find_leaks(page, KnownNames(user="runs", host="machine", home=None))) == []

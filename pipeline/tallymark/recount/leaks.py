@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.resources
 import re
 from collections.abc import Iterator
 
+from tallymark import schemas
 from tallymark.evidence.personal import KnownNames, personal
 from tallymark.recount.difference import Difference
 from tallymark.recount.files import Files
@@ -18,6 +21,7 @@ _FOREIGN = ("assets/javascripts/", "assets/stylesheets/", "assets/plotly")
 
 def find_leaks(files: Files, known: KnownNames) -> Iterator[Difference]:
     """Every leak in the names and the text of the published files."""
+    known = telling(known)
     for name in files.names:
         for hit in personal(name, known):
             yield Difference(name, "file name", f"holds {hit.kind}", _do(hit.secret))
@@ -35,3 +39,23 @@ def _do(secret: bool) -> str:
     if secret:
         return "Change the credential, it has leaked; then take it out and build the site again"
     return "Take it out where it comes from, and build the site again"
+
+
+def telling(known: KnownNames) -> KnownNames:
+    """``known`` without names that are words of our own: a user called "max" is on every page by accident."""
+    own = _own_words()
+    user, host = (name if name and name.lower() not in own else None for name in (known.user, known.host))
+    return KnownNames(user, host, known.home)
+
+
+@functools.cache
+def _own_words() -> frozenset[str]:
+    """The words of the texts that this package publishes with every site, in lower case."""
+    package = importlib.resources.files("tallymark")
+    texts = [
+        (package / "recount" / "recount.py").read_bytes(),
+        (package / "schemas" / "definitions.json").read_bytes(),
+    ]
+    texts += [schemas.shipped().data(schema) for schema in schemas.released()]
+    texts += [one.read_bytes() for one in (package / "templates").iterdir() if one.name.endswith(".j2")]
+    return frozenset(re.findall(r"[a-z0-9]+", b" ".join(texts).decode("utf-8", "replace").lower()))
