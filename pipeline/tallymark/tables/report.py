@@ -22,6 +22,7 @@ _RULE_KEYS = (
     "name",
     "source",
     "over",
+    "baseline",
     "aggregate",
     "percentile",
     "samples",
