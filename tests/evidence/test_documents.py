@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from support.unprivileged import unprivileged
 
 from tallymark.errors import FindingsError, UnreadableError, UsageError
 from tallymark.evidence import documents, strict_json
@@ -88,6 +89,29 @@ def test_a_link_among_evidence_is_listed_and_refused_but_read_when_named(tmp_pat
     with pytest.raises(UnreadableError, match="symbolic link"):
         documents.load(link)
     assert documents.load(link, follow=True).value["a"] == 1
+
+
+@pytest.mark.parametrize("locked", ["secret.json", "deep", "deep/deeper"])
+def test_what_may_not_be_read_is_refused_and_never_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locked: str
+) -> None:
+    """A folder left out in silence would be a clean check of evidence that nobody looked at."""
+    (tmp_path / "deep" / "deeper").mkdir(parents=True)
+    for name in ("secret.json", "deep/b.json", "deep/deeper/c.json"):
+        (tmp_path / name).write_bytes(DATA)
+    tmp_path.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    Path(locked).chmod(0)
+    try:
+        with unprivileged(), pytest.raises(UnreadableError, match="Permission denied") as refused:
+            for path in documents.find([Path()]):
+                documents.load(path)
+        with unprivileged(), pytest.raises(UnreadableError, match="Permission denied"):
+            for path in documents.find([Path("deep/deeper/c.json" if "deep" in locked else locked)]):
+                documents.load(path)
+    finally:
+        Path(locked).chmod(0o755)
+    assert refused.value.where == f"{locked}::$"
 
 
 def test_a_link_to_nowhere_is_refused(tmp_path: Path) -> None:

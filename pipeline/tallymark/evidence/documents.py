@@ -133,25 +133,39 @@ def find(paths: Iterable[Path]) -> list[Path]:
     """The documents that ``paths`` mean: a named file whatever its suffix, a folder's ``**/*.json`` sorted.
 
     Hidden folders and links to folders are not entered; a link to a file is listed (and ``load`` refuses it).
-    UsageError: a path does not exist.
+    UsageError: a path does not exist. UnreadableError: it, or a folder below it, cannot be looked into.
     """
-    found: dict[Path, None] = {}
-    for path in paths:
-        if path.is_dir():
-            found.update(dict.fromkeys(_inside(path)))
-        elif path.exists() or path.is_symlink():
-            found[path] = None
-        else:
-            raise UsageError(shown_path(path), "there is no such file or folder", "check the path")
-    return list(found)
+    return list(dict.fromkeys(found for path in paths for found in _meant(path)))
+
+
+def _meant(path: Path) -> list[Path]:
+    try:
+        return _inside(path) if stat.S_ISDIR(path.stat().st_mode) else [path]
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL character
+        if path.is_symlink():
+            return [path]
+        raise UsageError(shown_path(path), "there is no such file or folder", "check the path") from None
+    except OSError as error:
+        raise _unreadable(error.filename or path, error) from None
 
 
 def _inside(folder: Path) -> list[Path]:
     found = []
-    for parent, folders, files in os.walk(folder, followlinks=False):
+    for parent, folders, files in os.walk(folder, onerror=_stop, followlinks=False):
         folders[:] = [name for name in folders if not name.startswith(".")]
         found += [Path(parent, name) for name in files if name.endswith(".json") and not name.startswith(".")]
     return sorted(found)
+
+
+def _stop(error: OSError) -> None:
+    """A folder that is left out in silence would make the check of the rest look complete."""
+    raise error
+
+
+def _unreadable(path: Path | str, error: OSError) -> UnreadableError:
+    return UnreadableError(
+        f"{shown_path(Path(path))}::$", f"cannot be read ({error.strerror})", "check the path and its permissions"
+    )
 
 
 def shown_path(path: Path, root: Path | None = None) -> str:
