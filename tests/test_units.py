@@ -129,6 +129,7 @@ def test_an_impossible_number_of_places_is_refused(places: int) -> None:
         ("GiB", "KiB", (1 << 20, 1)),
         ("ratio", "percent", (100, 1)),
         ("percent", "ratio", (1, 100)),
+        ("ratio", "permille", (1000, 1)),
         ("ms", "ms", (1, 1)),
     ],
 )
@@ -151,7 +152,21 @@ def test_unknown_units_and_other_quantities_are_refused(source: str, shown: str)
 
 
 def test_the_unit_table_holds_what_the_schemas_may_name() -> None:
-    expected = {"1", "ns", "us", "ms", "s", "bytes", "KiB", "MiB", "GiB", "1/s", "percent", "ratio"}
+    expected = {
+        "1",
+        "ns",
+        "us",
+        "ms",
+        "s",
+        "bytes",
+        "KiB",
+        "MiB",
+        "GiB",
+        "1/s",
+        "percent",
+        "permille",
+        "ratio",
+    }
     assert set(UNITS) == expected
     assert units.unit("MiB").title == "mebibytes (1,048,576 bytes)"
 

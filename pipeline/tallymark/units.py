@@ -51,6 +51,7 @@ UNITS: Mapping[str, Unit] = _table(
     Unit("1/s", "rate", 1, 1, "per second"),
     Unit("ratio", "share", 1, 1, "ratio"),
     Unit("percent", "share", 1, 100, "percent"),
+    Unit("permille", "share", 1, 1000, "per thousand"),
 )
 
 

@@ -26,6 +26,7 @@ QUANTILES = (
     (99_999, 100_000),
 )
 _ONE_VALUE_A_RUN = frozenset(["median_of_runs", "max_of_runs", "min_of_runs", "only_value"])
+_ONE_VALUE_A_PAIR = frozenset(f"{name}_of_paired_ratios" for name in ("median", "max", "min"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +102,18 @@ def _cells(report: Report, column: str) -> Series:
 
 def _runs(report: Report, name: str) -> Series:
     column = _column(report, name)
-    if column["aggregate"] not in _ONE_VALUE_A_RUN:
+    if column["aggregate"] not in _ONE_VALUE_A_RUN | _ONE_VALUE_A_PAIR:
         raise Unresolved(f"column {name!r} has no single value for each run")
-    points = [
-        (row, script.scaled(script.pointer(run.value, "$." + column["source"]), *column["factor"]))
-        for row in report.rows
-        for run in report.sources(row, name)
-    ]
+    points = []
+    for row in report.rows:
+        runs = report.sources(row, name)
+        if column["aggregate"] in _ONE_VALUE_A_PAIR and runs:
+            values = script.ratios(
+                column, script.pair(report.runs_of(row), report.runs_of(column["baseline"]))
+            )
+        else:
+            values = script.numbers(column, runs)
+        points += [(row, script.scaled(value, *column["factor"])) for value in values]
     return Series(tuple(row for row, _ in points), tuple(value for _, value in points), tuple(report.rows))
 
 

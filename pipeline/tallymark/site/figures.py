@@ -39,6 +39,9 @@ AGGREGATE_WORDS = {
     "max_of_runs": "maximum of runs",
     "min_of_runs": "minimum of runs",
     "only_value": "only value",
+    "median_of_paired_ratios": "median of rounds",
+    "max_of_paired_ratios": "largest of rounds",
+    "min_of_paired_ratios": "smallest of rounds",
 }
 
 
@@ -101,20 +104,21 @@ def _runs_points(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figur
         unit = UNIT_LABELS[column["unit"]] or "count"
         values = value_axis([*every.y, *aggregate.y], unit, log=log, fitted=True)
         rule = AGGREGATE_WORDS[column["aggregate"]]
+        one = "ratio" if "baseline" in column else "run"
         title = sourced(column["title"], f"spec:{report.name}/$.columns[{report.column_index(name)}].title")
         yield Figure(
             f"{chart['id']}-{name}",
-            (title, words(", beside every run"), *_workload(report)),
+            (title, words(f", beside every {one}"), *_workload(report)),
             (
-                words("A ring is one run, the bar the "),
+                words(f"A ring is one {one}, the bar the "),
                 words(f"{rule}; "),
                 Shown(str(len(every.y)), f"points:{every.source.removeprefix('series:')}"),
-                words(" runs"),
+                words(f" {one}s"),
                 *_direction(column),
                 *_axis_words(values),
                 *fixture(report),
             ),
-            (Trace(words("every run"), every, "dots", 0), Trace(words(rule), aggregate, "bars", 1)),
+            (Trace(words(f"every {one}"), every, "dots", 0), Trace(words(rule), aggregate, "bars", 1)),
             rows,
             values,
             swap=True,

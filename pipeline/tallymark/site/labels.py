@@ -20,6 +20,7 @@ UNIT_LABELS = {
     "GiB": "GiB",
     "1/s": "per s",
     "percent": "%",
+    "permille": "‰",
     "ratio": "ratio",
 }
 _LABEL_LENGTH = 28

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,7 @@ QUANTILES = (
 NS_PER_MS = 1_000_000
 TIMELINE_FACTORS = {"rss_bytes": (1, 1_048_576)}
 _RUN_AGGREGATES = ("median_of_runs", "max_of_runs", "min_of_runs", "only_value")
+_PAIR_AGGREGATES = ("median_of_paired_ratios", "max_of_paired_ratios", "min_of_paired_ratios")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +57,48 @@ def cells(report: ReportData, column: str) -> Series:
 
 
 def runs(report: ReportData, column: str) -> Series:
-    """The value of every run that a column was aggregated from, in the column's unit, by row id.
+    """The value of every run (or the ratio of every pair) behind a column, in the column's unit, by row id.
 
-    SpecError: the column has no single value a run (a pooled percentile, a total or a ratio).
+    SpecError: the column has no single value a run (a pooled percentile, a total or a ratio of totals).
     """
     rule = report.column(column)
-    if rule["aggregate"] not in _RUN_AGGREGATES:
+    if rule["aggregate"] not in (*_RUN_AGGREGATES, *_PAIR_AGGREGATES):
         raise SpecError(
             f"report {report.name}",
             f"a chart shows every run of {column!r}, whose aggregate is {rule['aggregate']}",
-            f"choose a column with one of {', '.join(_RUN_AGGREGATES)}",
+            f"choose a column with one of {', '.join((*_RUN_AGGREGATES, *_PAIR_AGGREGATES))}",
         )
     form = column_format(rule)
     points = [
-        (row["id"], form.scaled(_number(run, rule["source"])))
+        (row["id"], form.scaled(value))
         for at, row in enumerate(report.rows)
-        for run in report.sources(at, column)
+        for value in _values(report, rule, at, report.sources(at, column))
     ]
     return Series(
         f"series:runs/{report.name}/{column}",
         tuple(row for row, _ in points),
         tuple(value for _, value in points),
     )
+
+
+def _values(
+    report: ReportData, rule: Mapping[str, Any], row: int, sources: Sequence[Run]
+) -> Iterator[Number]:
+    """The source of each run; for a paired ratio, of each run of the row over its partner's."""
+    if "baseline" not in rule:
+        yield from (_number(run, rule["source"]) for run in sources)
+        return
+    base = {
+        run.value["repetition"]: _quotient(run, rule)
+        for run in sources
+        if run.row is not None and report.rows[run.row]["id"] == rule["baseline"]
+    }
+    yield from (_quotient(run, rule) / base[run.value["repetition"]] for run in sources if run.row == row)
+
+
+def _quotient(run: Run, rule: Mapping[str, Any]) -> Number:
+    value = _number(run, rule["source"])
+    return value / _number(run, rule["over"]) if "over" in rule else value
 
 
 def percentiles(report: ReportData, row: int, stage: str) -> Series | None:
