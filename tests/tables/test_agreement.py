@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evidence import died, runtime_execution
-from support.tables import column, computed, declared, published, recorded, run_of, samples, spec_of
+from support.tables import column, computed, declared, published, recorded, run_of, samples, spec_of, texts
 
 from tallymark import histogram, units
+from tallymark.errors import SpecError
 from tallymark.evidence import canonical
 from tallymark.recount import recount
 from tallymark.stats import order
@@ -137,6 +138,8 @@ def test_foreign_tables_agree_cell_for_cell(made: tuple[dict[str, Any], dict[str
 
 
 QUEUE = {"significant": 3, "unit": "ms"}
+# every generated report declares this row; sometimes it is the one that was not measured
+BASE = "tasks=1000,agents=100"
 RUNTIME_COLUMNS = (
     column("runs", "run_count"),
     column("all", "run_count", include_failed=True),
@@ -154,6 +157,9 @@ RUNTIME_COLUMNS = (
         )
         for a in (50, 95, 99)
     ),
+    column("pair", "median_of_paired_ratios", "cpu_user_ms", over="tasks_completed", baseline=BASE, places=4),
+    column("low", "min_of_paired_ratios", "elapsed_ms", baseline=BASE, unit="percent", places=2),
+    column("high", "max_of_paired_ratios", "tasks_per_second", baseline=BASE, significant=5),
     column(
         "x99",
         "median_of_runs",
@@ -168,7 +174,7 @@ RUNTIME_COLUMNS = (
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.lists(st.sampled_from([1, 19, 20, 150, 1000]), min_size=1, max_size=3, unique=True),
+    st.lists(st.sampled_from([1, 19, 20, 150, 1000, 1000]), min_size=1, max_size=3, unique=True),
     st.integers(1, 4),
     st.integers(1, 1000),
     st.sets(st.integers(0, 7)),
@@ -185,7 +191,8 @@ def test_runtime_tables_agree_cell_for_cell(
         for at in dead:
             if at < len(document["runs"]):
                 document["runs"][at] = died(document["runs"][at])
-    rows = {"expected_rows": {"tasks": [*sizes, 7], "agents": [1000, 100]}} if declare_rows else {}
+    tasks = [*sizes, 7] if declare_rows else sizes
+    rows = {"expected_rows": {"tasks": list({*tasks, 1000}), "agents": [1000, 100]}}
     spec = spec_of(*RUNTIME_COLUMNS, repetitions=repetitions, **rows)
     with tempfile.TemporaryDirectory() as folder:
         assert differences(computed(Path(folder), spec, *documents)) == []
@@ -198,7 +205,37 @@ def test_excluded_runs_agree(tmp_path: Path) -> None:
         "pointer": "$.runs[1]",
         "reason": "another process took the cores",
     }
-    assert differences(computed(tmp_path, spec_of(*RUNTIME_COLUMNS, exclude=[entry]), document)) == []
+    single = [one for one in RUNTIME_COLUMNS if "baseline" not in one]
+    assert differences(computed(tmp_path, spec_of(*single, exclude=[entry]), document)) == []
+
+
+def test_both_refuse_a_pair_that_lost_a_partner(tmp_path: Path) -> None:
+    document = runtime_execution(agents=(100, 1000))
+    paired = column("pair", "median_of_paired_ratios", "elapsed_ms", baseline=BASE, places=4)
+    spec, _, files = published(computed(tmp_path, spec_of(paired), document))
+    entry = {"sha256": canonical.sha256_hex(files[0][1]), "pointer": "$.runs[0]", "reason": "noise"}
+    with pytest.raises(SpecError, match="has no partner in row"):
+        computed(tmp_path, spec_of(paired, exclude=[entry]), document)
+    with pytest.raises(recount.Refused, match="a repetition has not one partner in row"):
+        recount.recompute({**spec, "exclude": [entry]}, files)
+
+
+def test_both_give_the_ratio_within_a_round(tmp_path: Path) -> None:
+    # a took 2, 3 and 8 s where b took 1, 2 and 2 s in the same rounds: ratios 2, 1.5 and 4; the ratio of the
+    # medians would be 3 / 2
+    document = samples(a=[2, 3, 8], b=[1, 2, 2])
+    columns = [
+        column(name, f"{name}_of_paired_ratios", "elapsed_s", baseline='benchmark="b"', places=2)
+        for name in ("median", "min", "max")
+    ]
+    report = computed(tmp_path, spec_of(*columns, rows=["benchmark"]), document)
+    assert [texts(report, name) for name in ("median", "min", "max")] == [
+        ["2.00", "1.00"],
+        ["1.50", "1.00"],
+        ["4.00", "1.00"],
+    ]
+    assert [cells["median"].n for cells in report.table.cells] == [3, 3]
+    assert differences(report) == []
 
 
 def test_rows_of_every_kind_of_value_are_in_one_order() -> None:

@@ -4,9 +4,9 @@
     python3 recount.py NAME.spec.json FILE... [--report NAME.json]    from the raw files named here
     python3 recount.py BUNDLE.zip                                     spec, report and raw files in one zip
 
-Prints file hashes, row keys, rounding rules and the table, and each difference from a report; stops at the
-first odd thing. Exit code 0: agrees, 1: differs or does not fit, 2: wrong call or spec, 5: not strict JSON.
-Writes and fetches nothing, and shares no code with the program that made the pages.
+Prints file hashes, row keys, rounding rules and the table, and with a report every difference; stops at the
+first odd thing. Exit code 0: agrees, 1: differs or does not fit the spec, 2: wrong call or spec, 5: a file is
+not strict JSON. Writes and fetches nothing, and shares no code with the program that made the pages.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def read_json(data: bytes, name: str) -> Any:
     """Strict JSON: UTF-8, no BOM, no duplicate key, no NaN or infinity, no integer beyond 2^53 - 1."""
 
     def members(pairs: List[Tuple[str, Any]]) -> Json:
-        if len(set(names := [key for key, _ in pairs])) != len(pairs):
+        names = [key for key, _ in pairs]
+        if len(set(names)) != len(names):
             raise ValueError("duplicate key %s" % max(names, key=names.count))
         return dict(pairs)
 
@@ -60,7 +61,7 @@ def read_json(data: bytes, name: str) -> Any:
         if len(data) > MAX_BYTES or data[:3] == b"\xef\xbb\xbf":
             raise ValueError("too large, or starts with a byte order mark")
         text = data.decode("utf-8")
-        hooks = dict.fromkeys(["parse_float", "parse_int", "parse_constant"], number)  # type: Any
+        hooks = {"parse_float": number, "parse_int": number, "parse_constant": number}  # type: Any
         value = json.loads(text, object_pairs_hook=members, **hooks)
         if "\\ud" in text.lower():
             compact(value).encode("utf-8")  # a lone surrogate does not encode
@@ -97,14 +98,16 @@ def fixed(value: Number, places: int) -> str:
 
 def significant(value: Number, digits: int) -> str:
     """Half up to ``digits`` significant digits in fixed notation; zero is "0"."""
-    cut = Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(repr(value))  # 9.996 becomes 10.0
-    return format(WIDE.quantize(cut, Decimal(1).scaleb(cut.adjusted() + 1 - digits)), "f") if cut else "0"
+    rounded = Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(repr(value))  # 9.996 becomes 10.0
+    last = Decimal(1).scaleb(rounded.adjusted() + 1 - digits)
+    return format(WIDE.quantize(rounded, last), "f") if rounded else "0"
 
 
 def scaled(value: Number, num: int, den: int) -> Number:
     """``value * num / den``: an exact integer where it divides, otherwise IEEE doubles in this order."""
-    whole = isinstance(value, int) and value * num % den == 0
-    return value * num // den if whole else float(value) * num / den
+    if isinstance(value, int) and value * num % den == 0:
+        return value * num // den
+    return float(value) * num / den
 
 
 def median(values: Sequence[Number]) -> Number:
@@ -154,7 +157,8 @@ class Run:
 
     def __init__(self, name: str, sha256: str, document: Json, index: int, spec: Json) -> None:
         self.name, self.sha256, self.value = name, sha256, document["runs"][index]
-        self.pointer, self.where = "$.runs[%d]" % index, "%s::$.runs[%d]" % (name, index)
+        self.pointer = "$.runs[%d]" % index
+        self.where = "%s::%s" % (name, self.pointer)
         self.configuration = {}  # type: Json
         for key in spec["config_keys"]:
             owner, _, last = key["pointer"].replace("[]", "[%d]" % index).rpartition(".")
@@ -210,94 +214,109 @@ def follow_plan(where: str, plan: Sequence[Json], runs: Sequence[Run]) -> None:
     for entry in plan:
         run, planned = by_index[entry["index"]], dict(entry["configuration"], repetition=entry["repetition"])
         actual = dict(run.configuration, repetition=run.value.get("repetition"))
-        if odd := [key for key in planned if compact(planned[key]) != compact(actual.get(key))]:
+        odd = [key for key in planned if compact(planned[key]) != compact(actual.get(key))]
+        if odd:
             raise Refused(run.where, "%s: not as planned" % ", ".join(odd))
 
 
 def constants(spec: Json, runs: Sequence[Run]) -> Json:
     """The configuration that makes no row: it must be one value over all runs that are not excluded."""
     kept = [run for run in runs if run.state != "excluded"] or runs
-    for key in kept[0].configuration:
+    shared = {key: value for key, value in kept[0].configuration.items() if key not in spec["rows"]}
+    for key in shared:
         places = {compact(run.configuration[key]): run.where for run in reversed(kept)}
-        if key not in spec["rows"] and len(places) > 1:
+        if len(places) > 1:
             raise Refused("spec", "%s varies: %s" % (key, compact(places)), "Make it a row key")
-    return {key: value for key, value in kept[0].configuration.items() if key not in spec["rows"]}
+    return shared
 
 
 def numbers(column: Json, runs: Sequence[Run], key: str = "source") -> List[Number]:
-    """The value of each run at a path that the column names, a number; 1 where it names none."""
-    values = [pointer(run.value, "$." + column[key]) if key in column else 1 for run in runs]
+    """The value of each run at a path that the column names; it must be a number."""
+    values = [pointer(run.value, "$." + column[key]) for run in runs]
     for run, value in zip(runs, values):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise Refused(run.where, "%s of column %s is no number" % (column[key], column["name"]))
     return values
 
 
-def pair(found: Sequence[Run], base: Sequence[Run]) -> List[Tuple[Run, ...]]:
+def pair(found: Sequence[Run], base: Sequence[Run]) -> List[Tuple[Run, Run]]:
     """Each run beside the baseline's run of the same repetition; excluded runs stand on neither side."""
     sides = [[run for run in side if run.state != "excluded"] for side in (found, base)]
     own, other = ({run.value["repetition"]: run for run in side} for side in sides)
-    odd = sorted(set(own) ^ set(other)) or ["twice"] * (len(own) + len(other) < sum(map(len, sides)))
-    if own and other and odd:
-        raise Refused("row " + found[0].row, "repetitions without one partner in %s: %s" % (base[0].row, odd))
-    return [(run, other[at]) for at, run in own.items()] if other else []
+    if own and other and (sorted(own) != sorted(other) or len(own) + len(other) != sum(map(len, sides))):
+        raise Refused("row " + found[0].row, "a repetition has not one partner in row %s" % base[0].row)
+    return [(run, other[repetition]) for repetition, run in own.items()] if other else []
 
 
-def ratios(column: Json, pairs: Sequence[Tuple[Run, ...]]) -> List[Number]:
+def ratios(column: Json, pairs: Sequence[Tuple[Run, Run]]) -> List[Number]:
     """Of each pair: source, or source / over, of the run divided by the same of its partner."""
-    sides = [zip(numbers(column, runs), numbers(column, runs, "over")) for runs in zip(*pairs)]
-    return [above / over / (below / under) for (above, over), (below, under) in zip(*sides)]
+    sides = []  # type: List[List[Number]]
+    for runs in zip(*pairs):
+        over = numbers(column, runs, "over") if column.get("over") else [1] * len(runs)
+        sides.append([value / below for value, below in zip(numbers(column, runs), over)])
+    return [left / right for left, right in zip(*sides)]
 
 
-# The order of operations is part of the rule: one median or exact sum, then a division, then the unit factor.
+# c: the column, r: its runs, x: added histograms or ratios of pairs. The order of operations is part of it:
+# one median or exact sum, then a division, then the unit factor.
 AGGREGATES = {
-    "run_count": lambda c, r, h: len(r),
-    "total": lambda c, r, h: total(numbers(c, r)),
-    "only_value": lambda c, r, h: max(numbers(c, r)),
-    "ratio_of_totals": lambda c, r, h: total(numbers(c, r)) / total(numbers(c, r, "over")),
-    "total_over_median": lambda c, r, h: total(numbers(c, r)) / len(r) / median(numbers(c, r, "over")),
-    "pooled_percentile": lambda c, r, h: percentile(h, *map(int, c["percentile"].split("/"))),
+    "run_count": lambda c, r, x: len(r),
+    "median_of_runs": lambda c, r, x: median(numbers(c, r)),
+    "max_of_runs": lambda c, r, x: max(numbers(c, r)),
+    "min_of_runs": lambda c, r, x: min(numbers(c, r)),
+    "total": lambda c, r, x: total(numbers(c, r)),
+    "only_value": lambda c, r, x: max(numbers(c, r)),
+    "ratio_of_totals": lambda c, r, x: total(numbers(c, r)) / total(numbers(c, r, "over")),
+    "total_over_median": lambda c, r, x: total(numbers(c, r)) / len(r) / median(numbers(c, r, "over")),
+    "pooled_percentile": lambda c, r, x: percentile(x, *map(int, c["percentile"].split("/"))),
+    "median_of_paired_ratios": lambda c, r, x: median(x),
+    "max_of_paired_ratios": lambda c, r, x: max(x),
+    "min_of_paired_ratios": lambda c, r, x: min(x),
 }  # type: Dict[str, Any]
-for _name, _rule in {"median": median, "max": max, "min": min}.items():
-    AGGREGATES[_name + "_of_runs"] = lambda c, r, h, rule=_rule: rule(numbers(c, r))
-    AGGREGATES[_name + "_of_paired_ratios"] = lambda c, r, pairs, rule=_rule: rule(ratios(c, pairs))
 
 
 def cell(column: Json, found: Sequence[Run], base: Sequence[Run]) -> Json:
     """One cell of a row: exact value in the shown unit, text, number of runs, and where each value stands."""
-    paired, states = "baseline" in column, ["published"] + ["failed"] * bool(column.get("include_failed"))
-    counted = pair(found, base) if paired else [(run,) for run in found if run.state in states]
-    runs = list(dict.fromkeys(run for side in zip(*counted) for run in side))
-    left, none = any(r.state != "excluded" for r in found), not runs and column["aggregate"] != "run_count"
-    failed = sum("failed" in [run.state for run in one] for one in counted) if paired else 0
-    paths = [column[key] for key in ("source", "over", "samples") if key in column]
+
+    def absent(kind: str, text: str) -> Json:
+        return {"absent": {"kind": kind, "reason": text}, "text": text, "n": 0, "sources": []}
+
+    states = ("published", "failed") if column.get("include_failed") else ("published",)
+    runs, pairs = [run for run in found if run.state in states], []  # type: Tuple[List[Run], List[Tuple[Run, Run]]]
+    kept = [run for run in found if run.state != "excluded"]
+    if column.get("baseline"):
+        pairs = pair(found, base)
+        runs = list(dict.fromkeys(run for side in zip(*pairs) for run in side))  # each run once
+        if kept and not pairs:
+            return absent("not_measured", "baseline not measured")
+        failed = sum("failed" in (run.state, other.state) for run, other in pairs)
+        if failed:
+            return absent("failed", "failed in %d of %d pairs" % (failed, len(pairs)))
+    if not found:
+        return absent("not_measured", "not measured")
+    if not runs and column["aggregate"] != "run_count":
+        return absent("failed", "all runs failed") if kept else absent("skipped", "all runs excluded")
+    paths = [column[key] for key in ("source", "over", "samples") if column.get(key)]
     lacking = sum(any(pointer(run.value, "$." + path) is None for path in paths) for run in runs)
-    result, pooled, a, b, few = {"n": len(counted)}, {}, 0, 1, False  # type: Tuple[Json, Json, int, int, bool]
-    if column["aggregate"] == "pooled_percentile" and runs and not lacking:
-        pooled = merge([pointer(run.value, "$." + column["source"]) for run in runs], runs[0].where)
-    if "percentile" in column and runs and not lacking:
+    if lacking:
+        return absent("not_measured", "not measured in %d of %d runs" % (lacking, len(runs)))
+    result, digits, extra = {"n": len(pairs or runs)}, column.get("significant"), None  # type: Tuple[Json, Any, Any]
+    if column["aggregate"] == "pooled_percentile":
+        extra = merge([pointer(run.value, "$." + column["source"]) for run in runs], runs[0].where)
+    if column.get("percentile"):
         a, b = map(int, column["percentile"].split("/"))
-        result["samples"] = pooled["count"] if pooled else min(numbers(column, runs, "samples"))
-        few = result["samples"] * (b - a) < 10 * b
-    for odd, kind, text in (
-        (not found, "not_measured", "not measured"),
-        (none and left and paired, "not_measured", "baseline not measured"),
-        (none, *(("failed", "all runs failed") if left else ("skipped", "all runs excluded"))),
-        (failed, "failed", "failed in %d of %d pairs" % (failed, len(counted))),
-        (lacking, "not_measured", "not measured in %d of %d runs" % (lacking, len(runs))),
-        (few, "refused", "needs %d samples, has %d" % (-(-10 * b // (b - a)), result.get("samples", 0))),
-    ):
-        if odd:
-            return {"absent": {"kind": kind, "reason": text}, "text": text, "n": 0, "sources": []}
+        result["samples"] = extra["count"] if extra else min(numbers(column, runs, "samples"))
+        if result["samples"] * (b - a) < 10 * b:
+            return absent("refused", "needs %d samples, has %d" % (-(-10 * b // (b - a)), result["samples"]))
     if column["aggregate"] == "only_value" and len(set(map(compact, numbers(column, runs)))) > 1:
         raise Refused(runs[0].where, "column %s has several values" % column["name"])
     try:
-        exact = scaled(AGGREGATES[column["aggregate"]](column, runs, pooled or counted), *column["factor"])
-        digits = column.get("significant")
+        extra = ratios(column, pairs) if pairs else extra
+        exact = scaled(AGGREGATES[column["aggregate"]](column, runs, extra), *column["factor"])
         text = fixed(exact, column["places"]) if digits is None else significant(exact, digits)
     except MISFITS as error:
         raise Refused(runs[0].where, "column %s: %s" % (column["name"], error)) from error
-    result.update(exact=exact, text="≤ " + text if a else text)
+    result.update(exact=exact, text="≤ " + text if column.get("percentile") else text)
     ends = ["." + path for path in paths if path != column.get("samples")] or [""]
     result["sources"] = [{"sha256": run.sha256, "pointer": run.pointer + end} for end in ends for run in runs]
     return result
@@ -306,30 +325,32 @@ def cell(column: Json, found: Sequence[Run], base: Sequence[Run]) -> Json:
 def recompute(spec: Json, files: List[Tuple[str, bytes]]) -> Json:
     """The table from raw bytes: {"rows", "ledger", "files", "constants", "digest"}. Raises Refused."""
     try:
-        for c in spec["columns"]:
-            a, b = map(int, c.get("percentile", "1/2").split("/"))
-            if c["aggregate"] not in AGGREGATES or not 0 < a < b or ("places" in c) == ("significant" in c):
-                raise Refused("spec", "unknown rule: %s" % compact(c), code=MISUSE)
+        for one in spec["columns"]:
+            a, b = map(int, one.get("percentile", "1/2").split("/"))
+            rounding = (one.get("places") is None) != (one.get("significant") is None)
+            if one["aggregate"] not in AGGREGATES or not 0 < a < b or not rounding:
+                raise Refused("spec", "unknown rule: %s" % compact(one), code=MISUSE)
         runs, warmups = load(spec, files)
         groups = group(spec, runs)
-        bases, rows = {None: [], **{row: found for row, _, found in groups}}, []  # type: Tuple[Any, List[Json]]
+        by_id, rows = {row: found for row, _, found in groups}, []  # type: Tuple[Dict[str, List[Run]], List[Json]]
         for row, key, found in groups:
-            cells = {one["name"]: cell(one, found, bases[one.get("baseline")]) for one in spec["columns"]}
+            bases = [by_id[one["baseline"]] if one.get("baseline") else [] for one in spec["columns"]]
+            cells = {one["name"]: cell(one, found, base) for one, base in zip(spec["columns"], bases)}
             rows.append({"id": row, "key": key, "cells": cells})
         ledger = {state: sum(run.state == state for run in runs) for state in LEDGER[1:4]}  # type: Json
-        n = spec["repetitions"]
-        missing = sum(n[row] if isinstance(n, dict) else n for row, _, found in groups if not found)
+        missing = sum(wanted(spec, row) for row, _, found in groups if not found)
         ledger.update(found=len(runs), closes=sum(ledger.values()) == len(runs), duplicate=0, warmups=warmups)
         ledger.update(expected=len(runs) + missing, missing=missing, excluded=spec.get("exclude") or [])
         hashed = [{"name": name, "sha256": hashlib.sha256(data).hexdigest()} for name, data in sorted(files)]
         table = {"rows": rows, "ledger": ledger, "files": hashed, "constants": constants(spec, runs)}
-        rules = {key: spec.get(key) for key in ("rows", "repetitions", "expected_rows", "exclude")}
-        rules["columns"] = [{key: column.get(key) for key in RULE} for column in spec["columns"]]
-        texts = {r["id"]: {k: [c.get("exact"), c["text"]] for k, c in r["cells"].items()} for r in rows}
-        kept = {"data": sorted(one["sha256"] for one in hashed), "rules": rules, "cells": texts}  # no prose
-        return dict(table, digest=hashlib.sha256(compact(kept).encode("utf-8")).hexdigest())
+        return dict(table, digest=digest(spec, table))
     except MISFITS as error:
         raise Refused("spec", "does not fit the files: %r" % error) from error
+
+
+def wanted(spec: Json, row: str) -> int:
+    """How many runs the spec declares for a row."""
+    return int(spec["repetitions"][row] if isinstance(spec["repetitions"], dict) else spec["repetitions"])
 
 
 def group(spec: Json, runs: Sequence[Run]) -> List[Tuple[str, Json, List[Run]]]:
@@ -341,17 +362,26 @@ def group(spec: Json, runs: Sequence[Run]) -> List[Tuple[str, Json, List[Run]]]:
             raise Refused(run.where, "row %s is not expected" % run.row, "Leave the file out")
         rows.setdefault(run.row, (run.key, []))[1].append(run)
     for row, (_, found) in rows.items():
-        wanted = spec["repetitions"][row] if isinstance(spec["repetitions"], dict) else spec["repetitions"]
-        if found and len(found) != wanted:
-            raise Refused(found[0].name, "row %s has %d runs, %d are declared" % (row, len(found), wanted))
+        if found and len(found) != wanted(spec, row):
+            counts = (row, len(found), wanted(spec, row))
+            raise Refused(found[0].name, "row %s has %d runs, %d are declared" % counts)
     names = sorted(rows, key=lambda row: [order(value) for value in rows[row][0].values()])
-    return [(row, *rows[row]) for row in names]
+    return [(row, rows[row][0], rows[row][1]) for row in names]
 
 
 def order(value: Any) -> Tuple[int, Number, str]:
     """Rows stand by null, booleans, numbers, text, the rest; what is equal then stands by its spelling."""
     rank = {type(None): 0, bool: 1, int: 2, float: 2, str: 3}.get(type(value), 4)
     return (rank, value if rank == 2 else 0, value if rank == 3 else compact(value))
+
+
+def digest(spec: Json, table: Json) -> str:
+    """SHA-256 over raw files, rules and cells, never over prose: what a frozen report must keep."""
+    rules = {key: spec.get(key) for key in ("rows", "repetitions", "expected_rows", "exclude")}
+    rules["columns"] = [{key: column.get(key) for key in RULE} for column in spec["columns"]]
+    cells = {r["id"]: {k: [c.get("exact"), c["text"]] for k, c in r["cells"].items()} for r in table["rows"]}
+    whole = {"data": sorted(one["sha256"] for one in table["files"]), "rules": rules, "cells": cells}
+    return hashlib.sha256(compact(whole).encode("utf-8")).hexdigest()
 
 
 def compare(report: Json, spec: Json, table: Json) -> List[str]:
@@ -374,6 +404,7 @@ def compare(report: Json, spec: Json, table: Json) -> List[str]:
 
 def lines_of(spec: Json, table: Json) -> List[str]:
     """File hashes, row keys, what is constant, the rule of each column, the table and the ledger."""
+    rules = [{key: column[key] for key in RULE if key in column} for column in spec["columns"]]
     names = [column["name"] for column in spec["columns"]]
     texts = [[row["id"]] + [row["cells"][name]["text"] for name in names] for row in table["rows"]]
     widths = [max(map(len, column)) for column in zip(["row", *names], *texts)]
@@ -381,7 +412,7 @@ def lines_of(spec: Json, table: Json) -> List[str]:
         *("file   %s  sha256 %s" % (one["name"], one["sha256"]) for one in table["files"]),
         "rows   %s; runs of each: %s" % (", ".join(spec["rows"]), compact(spec["repetitions"])),
         *("const  %s = %s" % (key, compact(value)) for key, value in table["constants"].items()),
-        *("rule   " + compact({key: one[key] for key in RULE if key in one}) for one in spec["columns"]),
+        *("rule   " + compact(rule) for rule in rules),
         "round  half up, on the shortest decimal that reads back as the double",
         *("  ".join(map(str.rjust, line, widths)) for line in (["row", *names], *texts)),
         "ledger " + ", ".join("%s %s" % (key, compact(table["ledger"][key])) for key in LEDGER),
@@ -429,9 +460,10 @@ def main(arguments: Sequence[str]) -> int:
     if options.json:
         print(json.dumps(dict(table, differences=differences), indent=1, ensure_ascii=False))
     else:  # control characters of a file do not reach the terminal
+        cells = len(table["rows"]) * len(spec["columns"])
         agreed = "nothing to compare with" if report is ... else "%d differences" % len(differences)
-        counts = (len(table["rows"]) * len(spec["columns"]), len(files), agreed)
-        lines = [*lines_of(spec, table), *differences, "%d cells recounted from %d files, %s" % counts]
+        counted = "%d cells recounted from %d files, %s" % (cells, len(files), agreed)
+        lines = [*lines_of(spec, table), *differences, counted]
         print("\n".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", line) for line in lines))
     return DIFFERS if differences else 0
 
