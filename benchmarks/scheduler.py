@@ -5,7 +5,8 @@
 Builds ``benchmarks/scheduler/`` with the runtime's sources and release flags, then runs all executors in
 rounds, each executor in a process of its own and in an order drawn anew for each round from the seed. A ratio
 is taken within a round, so that what disturbs the machine for longer than a round disturbs both sides. All
-executors must arrive at the same checksum over all tasks. Writes one JSON file with every raw value.
+executors must arrive at the same checksum over all tasks. Writes one JSON file with every raw value, which
+``tallymark import benchmark FILE`` makes evidence of.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ TBB_HEADER = Path("/usr/include/tbb/task_arena.h")
 
 WORKERS, WINDOW = 8, 1024
 SECONDS_AT_MOST = 600
+FORMAT = "tallymark-benchmark/1"
 # Executor and body of each process of a round.
 CASES = (
     ("plain-one", "probes"),
@@ -142,7 +144,7 @@ def values_of(ratio: Ratio, rounds: Sequence[Mapping[str, object]]) -> list[floa
     return values
 
 
-def summary(ratio: Ratio, rounds: Sequence[Mapping[str, object]]) -> dict[str, float | str]:
+def summary(ratio: Ratio, rounds: Sequence[Mapping[str, object]]) -> dict[str, float | str | None]:
     """Median and range over the rounds; the target inside the range is "cannot tell"."""
     values = values_of(ratio, rounds)
     low, high = min(values), max(values)
@@ -155,6 +157,9 @@ def summary(ratio: Ratio, rounds: Sequence[Mapping[str, object]]) -> dict[str, f
         "high": high,
         "target": ratio.target,
         "verdict": verdict,
+        "quantity": ratio.quantity,
+        "case": ratio.case,
+        "over": ratio.over,
     }
 
 
@@ -186,6 +191,16 @@ def tbb_version() -> str:
     return ".".join(word[2] for word in words)
 
 
+def measured_tree() -> dict[str, object]:
+    """The commit whose runtime was measured, and whether its sources were changed; None outside of git."""
+    try:
+        revision = call("git", "-C", str(ROOT), "rev-parse", "HEAD").strip()
+        changes = call("git", "-C", str(ROOT), "status", "--porcelain", "--", "runtime_c", "benchmarks")
+    except BenchmarkError:
+        return {"revision": None, "dirty": None}
+    return {"revision": revision, "dirty": bool(changes.strip())}
+
+
 def run_rounds(program: Path, options: argparse.Namespace) -> list[dict[str, object]]:
     """The rounds, with a line of progress each. Raises BenchmarkError when they would take too long."""
     order = random.Random(options.seed)
@@ -205,8 +220,9 @@ def run_rounds(program: Path, options: argparse.Namespace) -> list[dict[str, obj
 
 
 def document(options: argparse.Namespace, rounds: list[dict[str, object]], started: str) -> dict[str, object]:
-    """The file that is written: figures first, then what they rest on."""
+    """The file that is written: figures first, each with what it is a ratio of, then what they rest on."""
     return {
+        "format": FORMAT,
         **{ratio.name: summary(ratio, rounds) for ratio in RATIOS},
         "started_at": started,
         "finished_at": now(),
@@ -238,6 +254,7 @@ def document(options: argparse.Namespace, rounds: list[dict[str, object]], start
             "flags": " ".join(COMMON_FLAGS),
             "onetbb": tbb_version(),
         },
+        "tree": measured_tree(),
         "rounds": rounds,
     }
 
