@@ -233,3 +233,43 @@ def test_a_part_that_nobody_recorded_is_named(tmp_path: Path) -> None:
     assert report.notes[0].text.endswith(
         ": machine.memory_bytes, machine.os_build, machine.virtualisation, machine.platform."
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "holds"),
+    [
+        # the cell is 2, its range 1.5 to 4
+        (4.5, True),
+        (3, None),
+        (1, False),
+    ],
+)
+def test_a_claim_with_a_range_holds_or_fails_only_over_all_of_it(
+    tmp_path: Path, value: float, holds: bool | None
+) -> None:
+    columns = [
+        column(kind, f"{kind}_of_paired_ratios", "elapsed_s", baseline=OTHER, places=1)
+        for kind in ("median", "min", "max")
+    ]
+    test = {"cell": f"{ROW}:median", "op": "<", "value": value, "low": f"{ROW}:min", "high": f"{ROW}:max"}
+    spec = spec_of(*columns, rows=["benchmark"], claims=[{"id": "c", "text": NUMBERS, "test": test}])
+    report = computed(tmp_path, spec, samples(a=[2.0, 3.0, 8.0], b=[1.0, 2.0, 2.0]))
+    assert report.verdicts[0].holds is holds
+
+
+def test_a_range_has_two_ends(tmp_path: Path) -> None:
+    test = {"cell": f"{ROW}:s", "op": "<", "value": 1, "low": f"{ROW}:s"}
+    with pytest.raises(SpecError, match=r"x\.toml::\$\.claims\[0\]\.test: has one end of a range"):
+        report_of(tmp_path, claims=[{"id": "c", "text": NUMBERS, "test": test}])
+
+
+def test_a_sentence_may_quote_the_number_that_its_test_compares_with(tmp_path: Path) -> None:
+    test = {"cell": f"{ROW}:s", "op": "<=", "value": 0.85}
+    claim = {
+        "id": "fast",
+        "text": f"{{{ROW}:s}} is at most {{target:fast}} in {{ledger:found}} runs",
+        "test": test,
+    }
+    [found] = report_of(tmp_path, claims=[claim]).verdicts
+    assert found.sentence.text == "0.5 is at most 0.85 in 2 runs"
+    assert found.sentence.parts[2].source == "target:x/fast"
