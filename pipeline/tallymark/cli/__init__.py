@@ -6,6 +6,8 @@ Commands are imported only when they are called, so that ``tallymark check`` nev
 from __future__ import annotations
 
 import importlib
+import io
+import os
 import sys
 import tempfile
 import traceback
@@ -15,6 +17,10 @@ from typing import Any
 import click
 
 from tallymark import __version__, errors
+from tallymark.cli import streams
+from tallymark.cli.talk import talk
+
+STOPPED = 130
 
 # command name -> "module:attribute" of the click command, and the line shown by --help
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -56,11 +62,15 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="tallymark")
 @click.option(
     "--project",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=Path(),
     show_default="working directory",
     help="The project folder: data/, site/, build/.",
@@ -70,39 +80,78 @@ def root(ctx: click.Context, project: Path) -> None:
     """Benchmark pages whose every number can be recounted.
 
     Exit codes: 0 clean, 1 findings, 2 misuse or a bad spec, 3 undecided, 4 nothing was checked,
-    5 unreadable, 70 internal error.
+    5 unreadable, 70 internal error, 130 stopped by the user, 141 the reader of the output went away.
     """
     ctx.obj = project
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with the documented exit code."""
+    streams.prepare()
+    try:
+        code = _exit_code(arguments)
+    except BrokenPipeError:
+        code = streams.CUT_OFF
+    sys.exit(streams.finished(code))
+
+
+def _exit_code(arguments: list[str] | None) -> int:
     try:
         result: Any = root.main(args=arguments, prog_name="tallymark", standalone_mode=False)
     except errors.TallymarkError as error:
-        click.echo(error.line(), err=True)
-        sys.exit(error.exit_code)
+        talk(error.line())
+        return error.exit_code
     except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        return stop.exit_code
     except click.ClickException as error:
-        error.show()
-        sys.exit(errors.MISUSE)
+        _show(error)
+        return errors.MISUSE
     except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped by the user", err=True)
-        sys.exit(130)
+        talk("stopped by the user")
+        return STOPPED
+    except SystemExit:
+        # click leaves by itself in two cases: shell completion, and a pipe that nobody reads any more
+        if "_TALLYMARK_COMPLETE" in os.environ:
+            raise
+        raise BrokenPipeError from None
     except BrokenPipeError:
-        sys.exit(errors.CLEAN)
+        raise
+    except OSError as error:
+        talk(streams.refusal(error).line())
+        return errors.MISUSE
     except Exception:  # noqa: BLE001 - the last line of defence: a bug of ours, said as one
-        sys.exit(_internal_error())
-    sys.exit(result if isinstance(result, int) else errors.CLEAN)
+        return _internal_error()
+    return result if isinstance(result, int) else errors.CLEAN
+
+
+def _show(error: click.ClickException) -> None:
+    """Click's own words, with whatever the user typed made harmless."""
+    said = io.StringIO()
+    error.show(said)
+    for line in said.getvalue().rstrip("\n").split("\n"):
+        talk(line)
 
 
 def _internal_error() -> int:
     """Keep the traceback in a file and tell the user where it is: it is our bug, not theirs."""
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="tallymark-", suffix=".traceback", delete=False, encoding="utf-8"
-    ) as report:
-        report.write(traceback.format_exc())
-    last = traceback.format_exc().strip().splitlines()[-1]
-    click.echo(f"tallymark: internal error: {last}. Please report it with {report.name}.", err=True)
+    text = traceback.format_exc()
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w",
+            prefix="tallymark-",
+            suffix=".traceback",
+            delete=False,
+            encoding="utf-8",
+            errors="backslashreplace",
+        ) as report:
+            report.write(text)
+        place = report.name
+    except OSError:
+        for line in text.splitlines():
+            talk(line)
+        place = "the lines above"
+    said = "".join(traceback.format_exception_only(*sys.exc_info()[:2])).strip()
+    talk(f"tallymark: internal error: {said}. Please report it with {place}.")
     return errors.INTERNAL
