@@ -12,7 +12,8 @@ from support.site_pages import article
 
 from tallymark import tables
 from tallymark.errors import SpecError
-from tallymark.site import figures, plotly_json
+from tallymark.evidence.canonical import sha256_hex
+from tallymark.site import figures, plotly_json, series
 from tallymark.site.content import _report_data
 from tallymark.site.svg import chart
 from tallymark.tables.spec import from_value
@@ -109,3 +110,19 @@ def test_data_and_picture_name_the_same_series(site: Path) -> None:
         assert groups == [trace["meta"]["from"] for trace in figure["data"]]
         assert element.all("figcaption")[0].text() == figure["caption"]
         assert figure["title"].endswith("suite scale")
+
+
+def test_an_excluded_run_is_in_no_percentile_line_and_no_timeline(tmp_path: Path) -> None:
+    """Its samples would move the line away from the cells beside it."""
+    import tomllib
+
+    project = write_project(tmp_path)
+    [path] = sorted((project / "data" / "runtime-scale").glob("1k.json"))
+    document = json.loads(path.read_bytes())
+    at = next(i for i, run in enumerate(document["runs"]) if (run["agents"], run["repetition"]) == (100, 1))
+    entry = {"sha256": sha256_hex(path.read_bytes()), "pointer": f"$.runs[{at}]", "reason": "a backup ran"}
+    value = tomllib.loads(REPORT_SPEC) | {"exclude": [entry]}
+    report = _report_data(tables.compute(project, from_value(value, "spec.toml")))
+    pooled = series.pooled_histogram(report, 0, "queue")
+    assert pooled is not None and pooled.count == 2 * 1000
+    assert figures._sampled_run(report, 0, 1) is None and figures._sampled_run(report, 0, 2) is not None

@@ -206,7 +206,7 @@ def _sampled_run(report: ReportData, row: int, repetition: int) -> Run | None:
     """The run of that repetition, when it was completed and has a timeline."""
     for run in report.row_runs(row):
         if run.value.get("repetition") == repetition and run.value.get("timeline"):
-            return run if run.value["outcome"] == "completed" else None
+            return run if report.counts(run) else None
     return None
 
 

@@ -104,6 +104,15 @@ class ReportData:
         ]
         return tuple(sorted(found, key=lambda run: len(rows) if run.row is None else run.row))
 
+    @cached_property
+    def excluded(self) -> frozenset[tuple[str, str]]:
+        """(SHA-256, pointer) of the runs that the spec leaves out."""
+        return frozenset((one["sha256"], one["pointer"]) for one in self.value["ledger"]["excluded"])
+
+    def counts(self, run: Run) -> bool:
+        """Whether a run is in the aggregates: completed and not excluded."""
+        return run.value["outcome"] == "completed" and (run.file.sha256, run.pointer) not in self.excluded
+
     def row_runs(self, row: int) -> list[Run]:
         """The runs of one row, failed ones too."""
         return [run for run in self.runs if run.row == row]

@@ -123,11 +123,11 @@ def percentiles(report: ReportData, row: int, stage: str) -> Series | None:
 
 
 def pooled_histogram(report: ReportData, row: int, stage: str) -> histogram.Histogram | None:
-    """The merged histogram of a stage over the completed runs of a row; None when there is no sample."""
+    """The merged histogram of a stage over the counted runs of a row; None when there is no sample."""
     records = [
         run.value["histograms"][stage]
         for run in report.row_runs(row)
-        if run.value["outcome"] == "completed" and stage in run.value.get("histograms", {})
+        if report.counts(run) and stage in run.value.get("histograms", {})
     ]
     if not records:
         return None
