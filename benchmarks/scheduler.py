@@ -42,16 +42,16 @@ TBB_HEADER = Path("/usr/include/tbb/task_arena.h")
 WORKERS, WINDOW = 8, 1024
 SECONDS_AT_MOST = 600
 FORMAT = "tallymark-benchmark/1"
-# Executor and body of each process of a round.
+# Executor, body and number of processes in a round. A figure of a round is the median of its processes.
 CASES = (
-    ("plain-one", "probes"),
-    ("plain-all", "probes"),
-    ("tallymark", "probes"),
-    ("onetbb", "probes"),
-    ("tallymark-backlog", "probes"),
-    ("onetbb-backlog", "probes"),
-    ("tallymark", "null"),
-    ("onetbb", "null"),
+    ("plain-one", "probes", 3),
+    ("plain-all", "probes", 3),
+    ("tallymark", "probes", 3),
+    ("onetbb", "probes", 3),
+    ("tallymark-backlog", "probes", 1),
+    ("onetbb-backlog", "probes", 1),
+    ("tallymark", "null", 1),
+    ("onetbb", "null", 1),
 )
 
 
@@ -69,6 +69,7 @@ class Ratio:
 
 RATIOS = (
     Ratio("cpu_ratio_to_limit", "cpu_s", "tallymark:probes", "plain-one:probes", 1.6, False),
+    Ratio("cpu_ratio_to_limit_all_cores", "cpu_s", "tallymark:probes", "plain-all:probes", 1.6, False),
     Ratio("cpu_ratio_to_onetbb", "cpu_s", "tallymark:probes", "onetbb:probes", 0.85, False),
     Ratio("throughput_ratio_to_onetbb", "tasks_per_s", "tallymark:probes", "onetbb:probes", 1.2, True),
     Ratio("throughput_ratio_to_limit", "tasks_per_s", "tallymark:probes", "plain-all:probes", 0.44, True),
@@ -107,11 +108,11 @@ def call(*command: str) -> str:
     return done.stdout
 
 
-def run_case(program: Path, case: tuple[str, str], tasks: int) -> Values:
+def run_case(program: Path, name: str, tasks: int) -> Values:
     """One process: its raw values, and the derived ones in seconds and tasks."""
-    raw = json.loads(call(str(program), *case, str(tasks), str(WORKERS), str(WINDOW)))
+    raw = json.loads(call(str(program), *name.split(":"), str(tasks), str(WORKERS), str(WINDOW)))
     if raw["tasks"] != tasks:
-        raise BenchmarkError(f"{case[0]} did {raw['tasks']} of {tasks} tasks. Do not trust this run.")
+        raise BenchmarkError(f"{name} did {raw['tasks']} of {tasks} tasks. Do not trust this run.")
     queued = max(raw["backlog_bytes"], raw["drained_bytes"])
     return {
         **raw,
@@ -122,26 +123,48 @@ def run_case(program: Path, case: tuple[str, str], tasks: int) -> Values:
     }
 
 
+def core_distance(program: Path) -> int:
+    """Nanoseconds that a cache line takes to the other core and back; 0 with one core."""
+    return int(json.loads(call(str(program), "core-distance", "null", "1", "1", "1"))["round_trip_ns"])
+
+
 def run_round(program: Path, tasks: int, order: random.Random) -> dict[str, object]:
-    """All cases once, in a random order; the checksums of those with a body must be equal."""
-    cases = order.sample(CASES, len(CASES))
+    """All processes of a round in a random order; the checksums of those with a body must be equal."""
+    names = [f"{executor}:{body}" for executor, body, processes in CASES for _ in range(processes)]
+    order.shuffle(names)
     load_before = os.getloadavg()[0]
-    runs = {":".join(case): run_case(program, case, tasks) for case in cases}
-    checksums = {run["probe_checksum"] for name, run in runs.items() if name.endswith(":probes")}
+    distances = [core_distance(program)]
+    runs: dict[str, list[Values]] = {}
+    for name in names:
+        runs.setdefault(name, []).append(run_case(program, name, tasks))
+    distances.append(core_distance(program))
+    checksums = {
+        run["probe_checksum"] for name, same in runs.items() if name.endswith(":probes") for run in same
+    }
     if len(checksums) != 1:
         raise BenchmarkError(f"the executors read different bytes: {sorted(map(str, checksums))}.")
-    return {"order": [":".join(case) for case in cases], "load_average_before": load_before, "runs": runs}
+    return {
+        "order": names,
+        "load_average_before": load_before,
+        "core_round_trip_ns": distances,
+        "runs": runs,
+    }
 
 
 def values_of(ratio: Ratio, rounds: Sequence[Mapping[str, object]]) -> list[float]:
     """The ratio in each round."""
     values = []
     for one in rounds:
-        runs = one["runs"]
-        assert isinstance(runs, dict)
-        value = float(runs[ratio.case][ratio.quantity])
-        values.append(value / float(runs[ratio.over][ratio.quantity]) if ratio.over else value)
+        value = value_of(one, ratio.case, ratio.quantity)
+        values.append(value / value_of(one, ratio.over, ratio.quantity) if ratio.over else value)
     return values
+
+
+def value_of(one: Mapping[str, object], case: str, quantity: str) -> float:
+    """A quantity of a case in one round: the median of its processes."""
+    runs = one["runs"]
+    assert isinstance(runs, dict)
+    return statistics.median(float(run[quantity]) for run in runs[case])
 
 
 def summary(ratio: Ratio, rounds: Sequence[Mapping[str, object]]) -> dict[str, float | str | None]:
@@ -246,6 +269,10 @@ def document(options: argparse.Namespace, rounds: list[dict[str, object]], start
             "null": "the same executor with an empty task body",
             "backlog": "all tasks queued before one may run; bytes are the growth of RssAnon, the larger of "
             "all queued and all done",
+            "cpu_ratio_to_limit": "CPU seconds of tallymark over those of plain-one; beside it over those of "
+            "plain-all, since two cores that read the same bytes pay for it when they share no cache",
+            "core_round_trip_ns": "a cache line to the other core and back, before and after the round",
+            "round": "a figure of a round is the median of its processes of one kind",
             "range": "low and high are the least and the greatest ratio of any round",
         },
         "machine": machine(),

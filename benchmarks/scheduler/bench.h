@@ -33,6 +33,7 @@ typedef struct bench_outcome {
     uint64_t queue_p99_ns;
     uint64_t backlog_bytes; /* growth of RssAnon with all tasks queued; backlog executors only */
     uint64_t drained_bytes; /* the same when all of them are done */
+    uint64_t round_trip_ns; /* of a cache line between two cores; core-distance only */
 } bench_outcome;
 
 /* An executor returns 0, or 1 after printing what went wrong. */
@@ -42,6 +43,7 @@ int bench_plain_one(const bench_options *options, bench_outcome *outcome);
 int bench_plain_all(const bench_options *options, bench_outcome *outcome);
 int bench_tallymark(const bench_options *options, bench_outcome *outcome);
 int bench_tallymark_backlog(const bench_options *options, bench_outcome *outcome);
+int bench_core_distance(const bench_options *options, bench_outcome *outcome);
 int bench_onetbb(const bench_options *options, bench_outcome *outcome);
 int bench_onetbb_backlog(const bench_options *options, bench_outcome *outcome);
 

@@ -52,9 +52,13 @@ static const struct {
     const char *name;
     bench_executor run;
 } executors[] = {
-    {"plain-one", bench_plain_one}, {"plain-all", bench_plain_all},
-    {"tallymark", bench_tallymark}, {"tallymark-backlog", bench_tallymark_backlog},
-    {"onetbb", bench_onetbb},       {"onetbb-backlog", bench_onetbb_backlog},
+    {"plain-one", bench_plain_one},
+    {"plain-all", bench_plain_all},
+    {"tallymark", bench_tallymark},
+    {"tallymark-backlog", bench_tallymark_backlog},
+    {"onetbb", bench_onetbb},
+    {"onetbb-backlog", bench_onetbb_backlog},
+    {"core-distance", bench_core_distance},
 };
 
 static bench_executor executor_of(const char *name) {
@@ -71,10 +75,10 @@ static void print(const bench_outcome *outcome) {
            ", \"involuntary_switches\": %" PRIu64 ", \"tasks\": %" PRIu64
            ", \"probe_checksum\": \"%016" PRIx64 "\", \"queue_p50_ns\": %" PRIu64
            ", \"queue_p99_ns\": %" PRIu64 ", \"backlog_bytes\": %" PRIu64 ", \"drained_bytes\": %" PRIu64
-           "}\n",
+           ", \"round_trip_ns\": %" PRIu64 "}\n",
            outcome->elapsed_ns, outcome->cpu_ns, outcome->voluntary_switches, outcome->involuntary_switches,
            outcome->tasks_done, outcome->probe_checksum, outcome->queue_p50_ns, outcome->queue_p99_ns,
-           outcome->backlog_bytes, outcome->drained_bytes);
+           outcome->backlog_bytes, outcome->drained_bytes, outcome->round_trip_ns);
 }
 
 int main(int count, char **values) {
