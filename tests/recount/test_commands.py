@@ -67,6 +67,19 @@ def test_a_missing_site_is_misuse(console: Console) -> None:
     assert err.startswith("nowhere: is not a folder. Build the site first")
 
 
+def test_a_published_text_cannot_speak_through_an_explanation(console: Console, site: Path) -> None:
+    """A reviewer explains sites of others: neither the terminal nor a CI log obeys what stands there."""
+    path = f"reports/{NAME}.json"
+    report = json.loads((site / path).read_bytes())
+    report["rows"][0]["cells"]["elapsed"]["text"] = "5\x1b[2J\n::stop-commands::a\n##[error]b"
+    edit(site, path, lambda _: json.dumps(report))
+    for arguments in (("explain", NAME, CELL), ("recount", "--sample", "99", "--seed", "1"), ("recount",)):
+        code, out, err = console.run(*arguments)
+        assert code == 1
+        assert "\x1b" not in out + err and "##[" not in out + err and "\n::" not in out + err
+        assert "5\\u001b[2J\\u000a::stop-commands::a\\u000a##\\u005berror]b" in out
+
+
 def test_expect_takes_a_cited_digest(console: Console, site: Path) -> None:
     digest = json.loads((site / f"reports/{NAME}.json").read_bytes())["digest"]
     assert console.run("recount", "--expect", digest)[0] == 0

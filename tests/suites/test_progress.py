@@ -20,6 +20,15 @@ def test_a_log_gets_lines_and_a_terminal_gets_a_bar() -> None:
     assert isinstance(reporter(Terminal()), Bar)
 
 
+def test_no_line_is_a_command_to_a_terminal_or_a_ci_service() -> None:
+    for stream in (io.StringIO(), Terminal()):
+        shown = reporter(stream)
+        shown.begin(1)
+        shown.say("::error::\x1b]0;a\x07 of a child")
+        shown.close()
+        assert "\\u003a:error::\\u001b]0;a\\u0007 of a child" in stream.getvalue()
+
+
 def test_lines_say_which_run_how_it_ended_and_how_long_the_rest_takes() -> None:
     document = small_execution(agents=(100, 1000))
     document["runs"][0].update(elapsed_ms=12.5, tasks_per_second=800.4)

@@ -43,6 +43,15 @@ def test_other_formats_start_as_they_should(console: Console, form: str, start: 
     assert code == 0 and out.startswith(start)
 
 
+def test_no_title_of_a_spec_is_a_command_in_a_ci_log(console: Console) -> None:
+    path = Path("site/reports/runtime-scale.toml")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('title = "Runs"', 'title = "##[error]b"'), encoding="utf-8")
+    code, out, _ = console.run("table", "runtime-scale")
+    assert code == 0
+    assert "##[" not in out and "##\\u005berror]b" in out
+
+
 def test_an_unknown_report_is_misuse(console: Console) -> None:
     code, out, err = console.run("table", "nothing")
     assert (code, out) == (2, "")

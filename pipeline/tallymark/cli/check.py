@@ -9,6 +9,7 @@ import click
 
 from tallymark.check import check_paths
 from tallymark.check.formats import FORMATS, summary
+from tallymark.cli.talk import talk
 from tallymark.errors import message_line
 
 
@@ -34,8 +35,8 @@ def check(paths: tuple[Path, ...], format_name: str) -> int:
     outcome = check_paths(paths)
     sys.stdout.buffer.write(FORMATS[format_name](outcome))
     if outcome.files:
-        click.echo(summary(outcome), err=True)
+        talk(summary(outcome))
     for folder in outcome.empty:
         do = "Name a document or a folder that holds one"
-        click.echo(message_line(folder, "there is no document", do), err=True)
+        talk(message_line(folder, "there is no document", do))
     return outcome.exit_code

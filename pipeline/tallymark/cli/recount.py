@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
 from tallymark import errors
+from tallymark.cli.talk import talk
 from tallymark.evidence import canonical, documents
+from tallymark.printable import log_line
 from tallymark.recount import bundle as bundles
 from tallymark.recount import explain as explanations
 from tallymark.recount import files, published, sample
@@ -96,9 +99,15 @@ def _print(outcome: Outcome, form: str) -> None:
         return
     for difference in outcome.differences:
         click.echo(difference.line())
-    talk = f"{outcome.reports} reports, {outcome.files} files, {outcome.chart_values} chart values"
-    click.echo(f"{talk}, {outcome.illustrations} numbers that only illustrate", err=True)
+    counts = f"{outcome.reports} reports, {outcome.files} files, {outcome.chart_values} chart values"
+    talk(f"{counts}, {outcome.illustrations} numbers that only illustrate")
     click.echo(outcome.summary())
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    """A site may be anybody's: its texts are shown, and steer neither the terminal nor a CI service."""
+    for line in lines:
+        click.echo(log_line(line))
 
 
 def _sample(found: Published, count: int, seed: int, form: str) -> None:
@@ -114,7 +123,8 @@ def _sample(found: Published, count: int, seed: int, form: str) -> None:
             f"seed {seed}: {len(calculations)} of {total} cells, ordered by SHA-256 of SEED/REPORT/ROW:COLUMN"
         )
         for calculation in calculations:
-            click.echo("\n" + "\n".join(calculation.lines()))
+            click.echo()
+            _print_lines(calculation.lines())
         click.echo(f"\n{len(calculations)} cells calculated by hand, {len(wrong)} differences")
     for one in wrong:
         where = f"report {one.report}, row {one.row}, column {one.column}"
@@ -134,10 +144,10 @@ def explain(project: Path, report: str, cell: str | None, site: Path | None) -> 
     """
     found = _report(_read(site or project / _SITE), report)
     if cell is None:
-        click.echo("\n".join(explanations.cell_list(found)))
+        _print_lines(explanations.cell_list(found))
         return
     calculation = explanations.explain(found, cell)
-    click.echo("\n".join(calculation.lines()))
+    _print_lines(calculation.lines())
     if not calculation.agrees:
         raise errors.FindingsError(
             f"{report}, {cell}", "the published text is another one", "recount the site"

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from tallymark import errors
+from tallymark.cli.talk import talk
 from tallymark.errors import UsageError
 from tallymark.evidence.documents import shown_path
 from tallymark.suites import catalogue, measure
@@ -106,8 +107,8 @@ def recover(journal: Path, out: Path | None) -> int:
 def _told(written: Written) -> int:
     """Print the path as the result, and everything a user must hear as talk."""
     for line in written.unexpected:
-        click.echo(f"{shown_path(written.path)}: {line}", err=True)
+        talk(f"{shown_path(written.path)}: {line}")
     for finding in written.findings:
-        click.echo(shown(finding), err=True)
+        talk(shown(finding))
     click.echo(shown_path(written.path))
     return errors.FINDINGS if written.unexpected or written.refused else errors.CLEAN

@@ -10,6 +10,7 @@ from tallymark import schemas
 from tallymark.check import CheckOutcome, Finding, check_paths
 from tallymark.check.schema_lock import FILE, extended_lock, lock_findings
 from tallymark.check.schema_rules import schema_findings
+from tallymark.cli.talk import talk
 from tallymark.errors import CLEAN, FINDINGS, UsageError
 from tallymark.evidence import canonical
 from tallymark.schemas import SchemaSet
@@ -35,7 +36,7 @@ def check_schemas(project: Path) -> int:
     for finding in [*findings, *(evidence.findings if evidence else ())]:
         click.echo(finding.line())
     checked = len(evidence.files) if evidence else 0
-    click.echo(f"{len(found.ids)} schemas, {checked} documents of data/", err=True)
+    talk(f"{len(found.ids)} schemas, {checked} documents of data/")
     return max(_exit_code(findings), evidence.exit_code if evidence else CLEAN)
 
 
@@ -58,7 +59,7 @@ def lock(project: Path) -> None:
     if not folder.is_dir():
         raise UsageError(str(folder), "the project has no schemas", "Run this in a checkout of Tallymark")
     canonical.write_replacing(folder / FILE, extended_lock(SchemaSet(folder)).to_bytes())
-    click.echo(f"{folder / FILE} holds {len(SchemaSet(folder).ids)} schemas", err=True)
+    talk(f"{folder / FILE} holds {len(SchemaSet(folder).ids)} schemas")
 
 
 def _schemas(project: Path) -> SchemaSet:

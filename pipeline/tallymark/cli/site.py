@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from tallymark.cli.talk import talk
 from tallymark.errors import UsageError
 
 _OUT = click.option(
@@ -48,8 +49,8 @@ def build(project: Path, reports: tuple[Path, ...], out: Path | None) -> None:
     _require_extra()
     from tallymark.site.build import build_site
 
-    outcome = build_site(project, reports, out, say=lambda line: click.echo(line, err=True))
-    click.echo(f"{outcome.recounted.summary()}; {outcome.files} files", err=True)
+    outcome = build_site(project, reports, out, say=talk)
+    talk(f"{outcome.recounted.summary()}; {outcome.files} files")
     click.echo(click.format_filename(outcome.site))
 
 
@@ -66,7 +67,7 @@ def serve(project: Path, site_folder: Path | None, port: int) -> None:
         try:
             http.serve_forever()
         except KeyboardInterrupt:
-            click.echo("stopped", err=True)
+            talk("stopped")
 
 
 @site.command()

@@ -10,6 +10,7 @@ import click
 
 from tallymark import tables
 from tallymark.evidence import canonical
+from tallymark.printable import log_line
 
 if TYPE_CHECKING:
     from tallymark.tables.report import Report
@@ -46,7 +47,9 @@ def _printed(computed: Report, form: str) -> str:
         return formats.markdown(computed)
     if form == "csv":
         return formats.csv_text(computed)
-    return _rich(computed) if sys.stdout.isatty() else formats.plain(computed)
+    if sys.stdout.isatty():
+        return _rich(computed)
+    return "\n".join(map(log_line, formats.plain(computed).split("\n")))
 
 
 def _rich(computed: Report) -> str:

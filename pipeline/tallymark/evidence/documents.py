@@ -164,7 +164,9 @@ def _stop(error: OSError) -> None:
 
 def _unreadable(path: Path | str, error: OSError) -> UnreadableError:
     return UnreadableError(
-        f"{shown_path(Path(path))}::$", f"cannot be read ({error.strerror})", "check the path and its permissions"
+        f"{shown_path(Path(path))}::$",
+        f"cannot be read ({error.strerror})",
+        "check the path and its permissions",
     )
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tallymark.errors import message_line
+from tallymark.printable import printable
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -22,8 +25,7 @@ class Difference:
 
     def line(self) -> str:
         """One unwrapped, printable line: ``file::place: problem. What to do.``"""
-        where = f"{self.file}::{self.place}" if self.place else self.file
-        return printable(f"{where}: {self.problem.rstrip('.')}. {self.do.rstrip('.')}.")
+        return message_line(f"{self.file}::{self.place}" if self.place else self.file, self.problem, self.do)
 
     def to_json(self) -> dict[str, str | None]:
         """The difference as ``recount --format json`` prints it."""
@@ -42,10 +44,3 @@ def mismatch(file: str, place: str, shown: str, recomputed: str, do: str) -> Dif
     """Two texts that should be one."""
     problem = f'shown "{shown}", recomputed "{recomputed}"'
     return Difference(file, place, problem, do, shown, recomputed)
-
-
-def printable(text: str) -> str:
-    """``text`` without control characters: a page is foreign text and may not steer the terminal."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
-    )

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from tallymark import units
+from tallymark.printable import log_line
 from tallymark.suites.model import Json, PlannedRun
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Lines:
         self._name = ""
 
     def say(self, text: str) -> None:
-        print(text, file=self._stream, flush=True)
+        print(log_line(text), file=self._stream, flush=True)
 
     def begin(self, tasks: int) -> None:
         self._tasks, self._done, self._clock = tasks, 0, time.monotonic()
@@ -104,7 +105,7 @@ class Bar:
         self._name = ""
 
     def say(self, text: str) -> None:
-        self._progress.console.print(text, soft_wrap=True)
+        self._progress.console.print(log_line(text), soft_wrap=True)
 
     def begin(self, tasks: int) -> None:
         self._bar = self._progress.add_task("", total=tasks)
