@@ -48,8 +48,9 @@ def import_(
 ) -> None:
     """Turn another tool's result file into evidence: one sample is one run.
 
-    FORMAT is hyperfine (a file of hyperfine --export-json); FILE - reads standard input. The path of the
-    document is printed; what could not be carried over is listed on standard error and kept in the document.
+    FORMAT is hyperfine (a file of hyperfine --export-json) or benchmark (a file of Tallymark's own
+    benchmarks/*.py); FILE - reads standard input. The path of the document is printed; what could not be
+    carried over is listed on standard error and kept in the document.
     """
     chosen = importers.importer(format_name)
     folder = out if out is not None else project / "data" / chosen.name

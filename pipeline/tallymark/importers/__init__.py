@@ -8,8 +8,9 @@ from tallymark.evidence.personal import KnownNames
 from tallymark.importers import compose, crosscheck, privacy, recognition
 from tallymark.importers.hyperfine import Hyperfine
 from tallymark.importers.interface import Imported, Importer
+from tallymark.importers.tallymark_benchmark import TallymarkBenchmark
 
-FORMATS: dict[str, Importer] = {importer.name: importer for importer in (Hyperfine(),)}
+FORMATS: dict[str, Importer] = {importer.name: importer for importer in (Hyperfine(), TallymarkBenchmark())}
 
 
 def importer(name: str) -> Importer:

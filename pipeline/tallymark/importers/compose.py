@@ -12,7 +12,7 @@ from tallymark import __version__
 from tallymark.errors import UsageError
 from tallymark.evidence import canonical
 from tallymark.evidence.strict_json import JsonValue
-from tallymark.importers.interface import Imported, ImportedRun, Loss, Reported
+from tallymark.importers.interface import Imported, ImportedRun, Loss, Measured, Reported
 
 SCHEMA = "imported-execution/1.0"
 _MACHINE = ("cpu_model", "cores", "memory_bytes", "os_build", "virtualisation", "platform")
@@ -87,7 +87,9 @@ def document(imported: Imported, source: Source, request: Request) -> dict[str, 
             "id": digest[:_ID_DIGITS],
             "suite": request.suite,
             "label": request.label,
+            **_times(imported.measured),
             "imported_at": request.imported_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            **({} if imported.measured is None else {"seed": imported.measured.seed}),
             "tool_version": __version__,
             "command": _command(imported, source, request),
             "complete": True,
@@ -100,12 +102,12 @@ def document(imported: Imported, source: Source, request: Request) -> dict[str, 
             "bytes": len(source.data),
             "name": source.name,
         },
-        "manifest": _manifest(imported.format, request.machine),
+        "manifest": _manifest(imported, request.machine),
         "loss": [
             {"pointer": loss.pointer, "reason": loss.reason}
             for loss in (*imported.loss, *_vouched(request.machine))
         ],
-        "reported": [_reported(entry) for entry in imported.reported],
+        "reported": [_reported(entry) for entry in imported.reported if entry.mean_s is not None],
         "runs": [_run(index, run) for index, run in enumerate(imported.runs)],
     }
 
@@ -132,11 +134,26 @@ def _repetitions(imported: Imported) -> int | None:
     return distinct.pop() if len(distinct) == 1 else None
 
 
-def _manifest(tool: str, machine: Machine | None) -> dict[str, JsonValue]:
-    """The machine that was vouched for; else one of which nothing is known, each key with the reason."""
+def _times(measured: Measured | None) -> dict[str, JsonValue]:
+    """When it was measured, where the file says so."""
+    if measured is None:
+        return {}
+    return {"started_at": measured.started_at, "finished_at": measured.finished_at}
+
+
+def _manifest(imported: Imported, machine: Machine | None) -> dict[str, JsonValue]:
+    """The file's own machine, or the one that was vouched for; what is unknown is null with the reason.
+
+    Raises UsageError when there are both.
+    """
+    recorded = imported.measured.machine if imported.measured is not None else {}
     if machine is None:
-        unknown: dict[str, JsonValue] = dict.fromkeys(_MACHINE, f"{tool} does not record it")
-        return {"machine": dict.fromkeys(_MACHINE), "unavailable": unknown}
+        values = {key: recorded.get(key) for key in _MACHINE}
+        reason = f"{imported.format} does not record it"
+        unknown: dict[str, JsonValue] = {key: reason for key in _MACHINE if values[key] is None}
+        return {"machine": values, "unavailable": unknown}
+    if recorded:
+        raise UsageError("--machine", "the file says itself where it was measured", "leave --machine out")
     return {
         "machine": {key: machine.values[key] for key in _MACHINE},
         "unavailable": {key: machine.unavailable[key] for key in _MACHINE if key in machine.unavailable},
@@ -166,7 +183,7 @@ def _reported(entry: Reported) -> dict[str, JsonValue]:
 
 
 def _run(index: int, run: ImportedRun) -> dict[str, JsonValue]:
-    """One run; the exit code and the memory are left out when the file has none."""
+    """One run; the exit code and every measure that the file does not have are left out."""
     record: dict[str, JsonValue] = {
         "index": index,
         "repetition": run.repetition,
@@ -177,6 +194,13 @@ def _run(index: int, run: ImportedRun) -> dict[str, JsonValue]:
     if run.exit_code_recorded:
         record["exit_code"] = run.exit_code
     record["elapsed_s"] = run.elapsed_s
-    if run.memory_bytes is not None:
-        record["memory_bytes"] = run.memory_bytes
-    return record
+    measures: dict[str, JsonValue] = {
+        "cpu_s": run.cpu_s,
+        "operations": run.operations,
+        "voluntary_switches": run.voluntary_switches,
+        "involuntary_switches": run.involuntary_switches,
+        "memory_bytes": run.memory_bytes,
+        "queued_bytes": run.queued_bytes,
+        "drained_bytes": run.drained_bytes,
+    }
+    return record | {key: value for key, value in measures.items() if value is not None}

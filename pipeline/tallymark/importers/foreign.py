@@ -80,9 +80,22 @@ class Entry:
             raise self.refusal(key, "is below 0" if value < 0 else "is above 1e15")
         return value
 
+    def whole(self, key: str, least: int = 0, most: int = 2**53 - 1) -> int:
+        """An integer within its limits that must be there. Raises FindingsError."""
+        value = self.take(key)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self.refusal(key, f"is {_kind(value)}, not an integer")
+        if not least <= value <= most:
+            raise self.refusal(key, f"is not between {least} and {most}")
+        return value
+
     def optional_number(self, key: str) -> float | None:
         """A number, or None when the key is absent or null. Raises FindingsError."""
         return self.number(key) if self.has(key) else None
+
+    def peek(self, key: str) -> JsonValue:
+        """The value of a key, which stays unread; None when it is absent."""
+        return self._members.get(key)
 
     def unread(self) -> list[str]:
         """Keys nobody asked for, in file order."""

@@ -8,7 +8,7 @@ as it stands, a mean becomes a :class:`Reported` value, and only samples are eve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from tallymark.evidence.strict_json import JsonValue
@@ -42,23 +42,38 @@ class ImportedRun:
     memory_bytes: int | None
     """Peak memory as the tool read it; None when the file has none."""
 
+    cpu_s: float | None = None
+    """User and kernel time of the sample; this and all below are None when the file has none."""
+
+    operations: int | None = None
+    voluntary_switches: int | None = None
+    involuntary_switches: int | None = None
+    queued_bytes: int | None = None
+    drained_bytes: int | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """The figures that the foreign tool computed itself: kept for comparison, never tabulated."""
+    """One series and the figures that the foreign tool computed of it: for comparison, never tabulated.
+
+    Without a mean the tool computed none, and the entry only names the series.
+    """
 
     pointer: str
     """Place of the entry in the source file."""
 
     benchmark: str
     parameters: Mapping[str, str]
-    mean_s: float
-    stddev_s: float | None
-    median_s: float | None
-    min_s: float | None
-    max_s: float | None
-    user_mean_s: float | None
-    system_mean_s: float | None
+    mean_s: float | None = None
+    stddev_s: float | None = None
+    median_s: float | None = None
+    min_s: float | None = None
+    max_s: float | None = None
+    user_mean_s: float | None = None
+    system_mean_s: float | None = None
+
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Parameter name → its place in the source file, where that is not in the entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +87,16 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """When and where, of a file that says so. ``machine`` has the keys of the manifest; None is unknown."""
+
+    machine: Mapping[str, JsonValue]
+    started_at: str
+    finished_at: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Imported:
     """One foreign file, read: its runs in file order, its own figures, and what was lost on the way."""
 
@@ -80,6 +105,7 @@ class Imported:
     runs: tuple[ImportedRun, ...]
     reported: tuple[Reported, ...]
     loss: tuple[Loss, ...]
+    measured: Measured | None = None
 
 
 class Importer(Protocol):

@@ -48,7 +48,7 @@ def clean(imported: Imported, known: KnownNames, name: str, redact: bool) -> Imp
             )
             for entry in imported.reported
         ),
-        loss=imported.loss + tuple(loss),
+        loss=imported.loss + tuple(dict.fromkeys(loss)),
     )
 
 
@@ -68,8 +68,12 @@ def verify_name(text: str, known: KnownNames, where: str) -> None:
 
 def _texts(entry: Reported) -> list[tuple[str, str]]:
     """Every free text of an entry that is published, with its place in the source."""
-    parameters = [(f"{entry.pointer}.parameters.{key}", text) for key, text in entry.parameters.items()]
-    return [(f"{entry.pointer}.command", entry.benchmark), *parameters]
+    parameters = [
+        (entry.places.get(key, f"{entry.pointer}.parameters.{key}"), text)
+        for key, text in entry.parameters.items()
+    ]
+    named = entry.pointer if entry.places else f"{entry.pointer}.command"
+    return [(named, entry.benchmark), *parameters]
 
 
 def _refuse(hits: Iterable[Hit], where: str, redact: bool) -> None:

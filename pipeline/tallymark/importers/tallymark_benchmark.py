@@ -1,0 +1,264 @@
+"""The JSON of ``benchmarks/*.py``, format ``tallymark-benchmark/1``: one case of one round is one run.
+
+```
+{ "format": "tallymark-benchmark/1",
+  FIGURE: {"median", "low", "high", "quantity", "case", "over": case or null, …},       # any number of them
+  "started_at": "2026-11-29T09:00:00Z", "finished_at": …, "seed": integer,
+  "workload": {name: integer, text or boolean},  "compiler": the same,  "tree": the same or null,
+  "machine": {"cpu_model", "cores", "memory_bytes", "kernel", "architecture"},       # null: could not be read
+  "rounds": [ {"order": [case, …], "runs": {case: {"tasks", "elapsed_ns", "cpu_ns", "voluntary_switches",
+               "involuntary_switches", "backlog_bytes", "drained_bytes",
+               "elapsed_s", "cpu_s", "tasks_per_s", "queued_bytes", …}}, …}, … ] }
+```
+
+A case is the benchmark, a round its repetition, and what is fixed for all of them (workload, compiler, tree)
+the parameters. Bytes of 0 were not measured by that case. The four last numbers of a run follow from the
+others, and every figure follows from the runs: both are computed again, and a file in which one does not
+follow is refused. ``machine`` is what the measuring program read.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from tallymark.evidence.strict_json import JsonValue
+from tallymark.importers.foreign import Entry, shown
+from tallymark.importers.interface import Imported, ImportedRun, Loss, Measured, Reported
+from tallymark.stats.order import median
+
+_FORMAT = re.compile(r"tallymark-benchmark/([0-9]{1,4})")
+_VERSION = "1"
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+_NAME = re.compile(r"[\w-]{1,64}")
+_LONGEST_TEXT, _MOST_PARAMETERS = 2000, 32
+_LONGEST_NS = 10**16  # 116 days
+_RELATIVE = 1e-9
+# key of the file → key of the manifest's machine
+_MACHINE = {
+    "cpu_model": "cpu_model",
+    "cores": "cores",
+    "memory_bytes": "memory_bytes",
+    "kernel": "os_build",
+    "architecture": "platform",
+}
+_DERIVED = ("elapsed_s", "cpu_s", "tasks_per_s", "queued_bytes")
+_AGAIN = "run the benchmark again and import its file unchanged"
+Values = Mapping[str, int | float]
+
+
+class TallymarkBenchmark:
+    """The importer of the files that the programs in ``benchmarks/`` write."""
+
+    name = "benchmark"
+    made_by = "make benchmark-scheduler"
+
+    def detect(self, data: JsonValue) -> bool:
+        """An object that names the format, whatever its version."""
+        text = data.get("format") if isinstance(data, dict) else None
+        return isinstance(text, str) and _FORMAT.fullmatch(text) is not None
+
+    def read(self, data: JsonValue, name: str) -> Imported:
+        """All runs in the order in which they ran. Raises FindingsError, see Importer.read."""
+        top = Entry(data, name, "$")
+        if top.text("format") != f"tallymark-benchmark/{_VERSION}":
+            raise top.refusal("format", "is a version that this importer does not know", "update Tallymark")
+        parameters, places = _parameters(top)
+        measured = _measured(top)
+        loss: dict[Loss, None] = {}
+        runs: list[ImportedRun] = []
+        rounds: list[dict[str, Values]] = []
+        for number, value in enumerate(top.array("rounds")):
+            values, lost = _round(Entry(value, name, f"$.rounds[{number}]"))
+            if rounds and set(rounds[0]) != set(values):
+                raise top.refusal("rounds", "has not the cases of the first round", _AGAIN, number)
+            rounds.append(values)
+            runs += [_run(case, parameters, number + 1, one) for case, one in values.items()]
+            loss.update(dict.fromkeys(lost))
+        if not rounds:
+            raise top.refusal("rounds", "is empty: nothing was measured", _AGAIN)
+        _verify_figures(top, rounds)
+        series = [_series(at, case, parameters, places) for at, case in enumerate(rounds[0])]
+        return Imported(self.name, _VERSION, tuple(runs), tuple(series), (*_whole_loss(top), *loss), measured)
+
+
+def _parameters(top: Entry) -> tuple[dict[str, str], dict[str, str]]:
+    """(name → text, name → place in the file) of everything that is fixed over the whole file."""
+    found: dict[str, str] = {}
+    places: dict[str, str] = {}
+    for group in ("workload", "compiler", "tree"):
+        if group == "tree" and not top.has(group):
+            continue
+        entry = Entry(top.take(group), top.file, top.at(group))
+        for key in entry.unread():
+            text = _text(entry, key)
+            if text is None:
+                continue
+            if key in found:
+                raise entry.refusal(key, "is in two of workload, compiler and tree", _AGAIN)
+            found[key], places[key] = text, entry.at(key)
+    if len(found) > _MOST_PARAMETERS:
+        raise top.refusal(
+            "workload", f"with compiler and tree has more than {_MOST_PARAMETERS} values", _AGAIN
+        )
+    return found, places
+
+
+def _text(entry: Entry, key: str) -> str | None:
+    """One parameter as text; None for a null. Raises FindingsError."""
+    value = entry.take(key)
+    if not _NAME.fullmatch(key):
+        raise entry.refusal(key, "is no name for a parameter (letters, digits, _ and -)", _AGAIN)
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if not isinstance(value, str) or not value.isprintable() or len(value) > _LONGEST_TEXT:
+        raise entry.refusal(key, "is no integer, boolean or short printable text", _AGAIN)
+    return value
+
+
+def _measured(top: Entry) -> Measured:
+    """When and on which machine, as the measuring program recorded it."""
+    entry = Entry(top.take("machine"), top.file, top.at("machine"))
+    machine: dict[str, JsonValue] = {}
+    for key, name in _MACHINE.items():
+        most = {"cores": 65536, "memory_bytes": 2**53 - 1}.get(name)
+        known = entry.has(key)
+        machine[name] = (_line(entry, key) if most is None else entry.whole(key, 1, most)) if known else None
+    return Measured(
+        machine=machine,
+        started_at=_time(top, "started_at"),
+        finished_at=_time(top, "finished_at"),
+        seed=top.whole("seed"),
+    )
+
+
+def _line(entry: Entry, key: str) -> str:
+    text = entry.text(key)
+    if not text or not text.isprintable() or len(text) > 200:
+        raise entry.refusal(key, "is no printable text of 1 to 200 characters", _AGAIN)
+    return text
+
+
+def _time(top: Entry, key: str) -> str:
+    text = top.text(key)
+    try:
+        if not _TIME.fullmatch(text):
+            raise ValueError
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise top.refusal(key, "is no time such as 2026-11-29T09:00:00Z", _AGAIN) from None
+    return text
+
+
+def _round(entry: Entry) -> tuple[dict[str, Values], list[Loss]]:
+    """The values of each case in the order in which they ran, and what of them is not carried over."""
+    runs = Entry(entry.take("runs"), entry.file, entry.at("runs"))
+    order = entry.array("order")
+    if sorted(map(str, order)) != sorted(runs.unread()) or len(set(map(str, order))) != len(order):
+        raise entry.refusal("order", "does not name every case of the round once", _AGAIN)
+    found: dict[str, Values] = {}
+    loss: list[Loss] = []
+    for case in map(str, order):
+        if not case.strip() or not case.isprintable() or len(case) > _LONGEST_TEXT:
+            raise runs.refusal(None, f"the case {shown(case)} has no printable name", _AGAIN)
+        one = Entry(runs.take(case), runs.file, runs.at(case))
+        found[case] = _values(one)
+        reason = "is measured by the benchmark and no measure of imported evidence"
+        loss += [Loss("$.rounds[*].runs", f"{shown(key)} {reason}") for key in one.unread()]
+    loss += [Loss("$.rounds[*]", f"{shown(key)} is not carried over") for key in entry.unread()]
+    return found, loss
+
+
+def _values(entry: Entry) -> Values:
+    """The numbers of one case of one round; the derived ones must follow from the others."""
+    values: dict[str, int | float] = {
+        "tasks": entry.whole("tasks", 1),
+        "elapsed_ns": entry.whole("elapsed_ns", 1, _LONGEST_NS),
+        "cpu_ns": entry.whole("cpu_ns", 0, _LONGEST_NS),
+    }
+    for key in ("voluntary_switches", "involuntary_switches", "backlog_bytes", "drained_bytes"):
+        values[key] = entry.whole(key)
+    values["elapsed_s"] = values["elapsed_ns"] / 1e9
+    values["cpu_s"] = values["cpu_ns"] / 1e9
+    values["tasks_per_s"] = values["tasks"] / values["elapsed_s"]
+    values["queued_bytes"] = max(values["backlog_bytes"], values["drained_bytes"]) / values["tasks"]
+    for key in _DERIVED:
+        written = entry.number(key)
+        if not _agree(written, values[key]):
+            problem = f"does not follow from the other values, which give {values[key]!r}"
+            raise entry.refusal(key, problem, _AGAIN)
+        values[key] = written
+    return values
+
+
+def _run(case: str, parameters: Mapping[str, str], repetition: int, values: Values) -> ImportedRun:
+    return ImportedRun(
+        benchmark=case,
+        parameters=parameters,
+        repetition=repetition,
+        outcome="completed",
+        elapsed_s=values["elapsed_s"],
+        exit_code=None,
+        exit_code_recorded=False,
+        memory_bytes=None,
+        cpu_s=values["cpu_s"],
+        operations=int(values["tasks"]),
+        voluntary_switches=int(values["voluntary_switches"]),
+        involuntary_switches=int(values["involuntary_switches"]),
+        queued_bytes=int(values["backlog_bytes"]) or None,
+        drained_bytes=int(values["drained_bytes"]) or None,
+    )
+
+
+def _series(at: int, case: str, parameters: Mapping[str, str], places: Mapping[str, str]) -> Reported:
+    """The name of a series, where the first round names it; the benchmark reports no mean of its own."""
+    pointer = f"$.rounds[0].order[{at}]"
+    return Reported(pointer=pointer, benchmark=case, parameters=parameters, places=places)
+
+
+def _verify_figures(top: Entry, rounds: Sequence[Mapping[str, Values]]) -> None:
+    """Compute every figure of the file again from its rounds. Raises FindingsError."""
+    for key in top.unread():
+        value = top.peek(key)
+        if not isinstance(value, dict) or not {"median", "low", "high"} <= set(value):
+            continue
+        figure = Entry(top.take(key), top.file, top.at(key))
+        found = _ratios(figure, rounds)
+        for name, computed in (("median", median(found)), ("low", min(found)), ("high", max(found))):
+            if not _agree(figure.number(name), computed):
+                raise figure.refusal(
+                    name, f"is not the {name} over the rounds, which is {computed!r}", _AGAIN
+                )
+
+
+def _ratios(figure: Entry, rounds: Sequence[Mapping[str, Values]]) -> list[int | float]:
+    """The quantity of the figure's case in each round, over that of the other case when there is one."""
+    quantity, case = figure.text("quantity"), figure.text("case")
+    over = figure.text("over") if figure.has("over") else None
+    found: list[int | float] = []
+    for one in rounds:
+        for key, name in (("case", case), ("over", over)):
+            if name is not None and quantity not in one.get(name, {}):
+                raise figure.refusal(key, f"{shown(name)} has no {shown(quantity)} in a round", _AGAIN)
+        value = one[case][quantity]
+        below = one[over][quantity] if over is not None else 1
+        if below == 0:
+            raise figure.refusal("over", "divides by 0", _AGAIN)
+        found.append(value / below)
+    return found
+
+
+def _agree(reported: float, computed: float) -> bool:
+    return math.isclose(reported, computed, rel_tol=_RELATIVE, abs_tol=0)
+
+
+def _whole_loss(top: Entry) -> Iterator[Loss]:
+    yield Loss("$", "the benchmark's own figures are not carried over: a table computes them from the runs")
+    for key in top.unread():
+        yield Loss("$", f"the key {shown(key)} is not carried over")
