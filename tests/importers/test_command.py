@@ -67,7 +67,11 @@ def test_standard_input_needs_a_label_or_is_called_stdin(
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("import", "jmh", "h.json"), 2, "there is no importer for 'jmh'. Choose one of: benchmark, hyperfine"),
+        (
+            ("import", "jmh", "h.json"),
+            2,
+            "there is no importer for 'jmh'. Choose one of: benchmark, hyperfine",
+        ),
         (("import", "hyperfine", "none.json"), 2, "none.json: there is no such file"),
         (("import", "hyperfine", "My Run.json"), 2, "Give --label my-run"),
         (("import", "hyperfine", "h.json", "--out", "My Data"), 2, "Give --suite my-data"),

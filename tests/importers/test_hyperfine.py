@@ -108,7 +108,7 @@ def test_figures_that_an_old_version_did_not_write_are_unknown() -> None:
 
 
 def test_unknown_keys_are_listed_and_never_dropped_silently() -> None:
-    found = imported(entry(shell="bash", **{"odd key": 1}), host="x")
+    found = imported(entry() | {"shell": "bash", "odd key": 1}, host="x")
     assert {"$.host", "$.results[0].shell", '$.results[0]["odd key"]'} < set(lost(found))
 
 

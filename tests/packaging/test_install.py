@@ -30,7 +30,11 @@ def make_venv(folder: Path) -> Path:
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, env=clean_environment(**environment), capture_output=True, text=True
+        [str(part) for part in command],
+        cwd=cwd,
+        env=clean_environment(**environment),
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done

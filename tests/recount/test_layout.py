@@ -20,7 +20,8 @@ def edited(read: Published, change: Callable[[str], str]) -> list[str]:
 
 
 def row(text: str, at: int) -> str:
-    return re.findall(r"<tr data-base.*?</tr>", text)[at]
+    rows: list[str] = re.findall(r"<tr data-base.*?</tr>", text)
+    return rows[at]
 
 
 def swap(first: str, second: str) -> Callable[[str], str]:

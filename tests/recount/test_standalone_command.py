@@ -267,7 +267,8 @@ def test_a_wrong_call_says_what_is_wrong(
 
 
 def test_a_broken_report_is_no_traceback(reader: Reader) -> None:
-    for value in ([], {}, {"rows": 7}, None, {"data": [], "rows": []}):
+    values: list[Any] = [[], {}, {"rows": 7}, None, {"data": [], "rows": []}]
+    for value in values:
         reader.write("x.json", value)
         code, _, err = reader.run("x.spec.json", "raw.json", "--report", "x.json")
         assert code in (1, 2) and "Traceback" not in err and err

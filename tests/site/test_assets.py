@@ -6,7 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from plotly.offline import get_plotlyjs_version
+from plotly.offline import get_plotlyjs_version  # type: ignore[import-untyped]
 
 ASSETS = Path(__file__).parents[2] / "site" / "assets"
 BUNDLE = ASSETS / "plotly-cartesian.min.js"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Dialog, Page
 from support.site_pages import HOSTILE_NAMES, report_table
 
 REPORT = "reports/runtime-scale.html"
@@ -28,13 +28,17 @@ class Visit:
         self.page: Page = self.context.new_page()
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss()))
+        self.page.on("dialog", self._dismiss)
         self.page.on(
             "console",
             lambda message: (
                 self.complaints.append(message.text) if message.type in ("error", "warning") else None
             ),
         )
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self.complaints.append(dialog.message)
+        dialog.dismiss()
 
     def draw_all(self) -> None:
         """Bring every figure into view and wait until it is drawn."""

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.evidence import REPORT_SPEC, runtime_execution, write_project
@@ -15,6 +16,7 @@ from support.site_pages import tree_digests
 
 from tallymark import errors
 from tallymark.site import build as stage
+from tallymark.site import engine
 from tallymark.site.build import build_site
 
 
@@ -96,16 +98,16 @@ def _old_site(project: Path) -> Path:
 def test_a_site_that_does_not_recount_is_not_swapped_in(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine writes another number into the page: the old site stays, nothing else is left behind."""
     site = _old_site(small)
-    make = stage.engine.build_pages
+    make = engine.build_pages
 
-    def tampered(project: Path, pages: Path, new: Path, *rest: object) -> None:
-        make(project, pages, new, *rest)  # type: ignore[arg-type]
+    def tampered(project: Path, pages: Path, new: Path, *rest: Any) -> None:
+        make(project, pages, new, *rest)
         page = new / "reports" / "runtime-scale.html"
         text = page.read_text(encoding="utf-8")
         assert "17.00</a></td>" in text
         page.write_text(text.replace("17.00</a></td>", "16.00</a></td>", 1), encoding="utf-8")
 
-    monkeypatch.setattr(stage.engine, "build_pages", tampered)
+    monkeypatch.setattr(engine, "build_pages", tampered)
     said: list[str] = []
     with pytest.raises(errors.FindingsError, match="peak_rss"):
         build_site(small, say=said.append)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tallymark.evidence.strict_json import JsonValue
 from tallymark.site.shown import Format, Shown, sourced, value_text, visible, words
 
 
@@ -47,8 +48,16 @@ def test_characters_that_act_are_written_out() -> None:
 
 def test_values_read_as_json_writes_them() -> None:
     """Strings stand bare; 1, 1.0 and true stay apart; compound values are compact."""
-    shown = [value_text(value) for value in ("a|b", 1, 1.0, 1e22, True, None, {"b": 1, "a": [2]})]
-    assert shown == ["a|b", "1", "1.0", "1e+22", "true", "null", '{"a":[2],"b":1}']
+    values: list[JsonValue] = ["a|b", 1, 1.0, 1e22, True, None, {"b": 1, "a": [2]}]
+    assert [value_text(value) for value in values] == [
+        "a|b",
+        "1",
+        "1.0",
+        "1e+22",
+        "true",
+        "null",
+        '{"a":[2],"b":1}',
+    ]
 
 
 def test_a_format_says_its_options_in_the_order_of_the_grammar() -> None:

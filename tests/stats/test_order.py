@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
 
@@ -54,11 +55,12 @@ def test_ten_values_must_lie_beyond_a_percentile(a: int, b: int, least: int) -> 
 
 
 def test_what_has_no_answer_is_refused() -> None:
-    for call in (
+    calls: tuple[Callable[[], object], ...] = (
         lambda: median([]),
         lambda: nearest_rank([], 1, 2),
         lambda: nearest_rank([1], 3, 2),
         lambda: minimum_samples(1, 1),
-    ):
+    )
+    for call in calls:
         with pytest.raises(ValueError):
             call()

@@ -203,7 +203,7 @@ def test_a_journal_that_a_killed_suite_left_is_pointed_at_and_not_overwritten(tm
 def test_a_child_killed_in_mid_run_is_recorded_with_its_last_counts_and_the_suite_goes_on(
     tmp_path: Path,
 ) -> None:
-    killed = []
+    killed: list[Any] = []
 
     def kill_the_first_run(pid: int, planned: PlannedRun, progress: Json) -> None:
         submitted = progress["tasks_submitted"]

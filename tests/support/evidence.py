@@ -101,7 +101,7 @@ def imported_execution(
 ) -> dict[str, Any]:
     """A complete imported-execution/1.0 document, as an import of a hyperfine file gives it."""
     source = random.Random(f"{seed}/imported")
-    runs = []
+    runs: list[dict[str, Any]] = []
     reported = []
     for number, benchmark in enumerate(benchmarks, start=1):
         samples = [(number * 100_000 + source.randrange(900)) / 1e6 for _ in range(repetitions)]

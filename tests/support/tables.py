@@ -18,7 +18,7 @@ from tallymark.tables.spec import Spec, from_value
 
 def column(name: str, aggregate: str, source: str | None = None, **more: Any) -> dict[str, Any]:
     """A column as a spec declares it; whole numbers unless ``places`` or ``significant`` say otherwise."""
-    declared = {"name": name, "title": name.replace("_", " "), "aggregate": aggregate}
+    declared: dict[str, Any] = {"name": name, "title": name.replace("_", " "), "aggregate": aggregate}
     if source is not None:
         declared["source"] = source
     if "places" not in more and "significant" not in more:

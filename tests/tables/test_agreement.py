@@ -105,7 +105,7 @@ ROUNDING = st.one_of(
 def foreign_column(draw: st.DrawFn, name: str) -> dict[str, Any]:
     """A column over imported evidence with any aggregate, unit and rounding."""
     kind = draw(st.sampled_from(["run_count", "median_of_runs", "max_of_runs", "min_of_runs", "total"]))
-    more = {**draw(ROUNDING), "include_failed": draw(st.booleans())}
+    more: dict[str, Any] = {**draw(ROUNDING), "include_failed": draw(st.booleans())}
     if kind == "run_count":
         return column(name, kind, **more)
     source, unit = draw(

@@ -40,7 +40,7 @@ def cell(
     ],
 )
 def test_text_is_rounded_half_up_and_exact_keeps_every_digit(
-    value: float, rounding: dict[str, int], text: str
+    value: float, rounding: dict[str, Any], text: str
 ) -> None:
     found = cell([run_of(x=value)], "max_of_runs", **rounding)
     assert (found.text, found.exact) == (text, value)
