@@ -216,7 +216,7 @@ def test_both_refuse_a_pair_that_lost_a_partner(tmp_path: Path) -> None:
     entry = {"sha256": canonical.sha256_hex(files[0][1]), "pointer": "$.runs[0]", "reason": "noise"}
     with pytest.raises(SpecError, match="has no partner in row"):
         computed(tmp_path, spec_of(paired, exclude=[entry]), document)
-    with pytest.raises(recount.Refused, match="a repetition has not one partner in row"):
+    with pytest.raises(recount.Refused, match="a round has no partner in row"):
         recount.recompute({**spec, "exclude": [entry]}, files)
 
 

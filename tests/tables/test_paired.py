@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from support.evidence import died, runtime_execution
-from support.tables import column, computed, declared, samples, spec_of, texts
+from support.tables import column, computed, declared, published, samples, spec_of, texts
 
 from tallymark.errors import SpecError
 from tallymark.evidence import canonical
+from tallymark.recount import recount
 from tallymark.tables.report import Report
 from tallymark.tables.spec import Spec, from_value
 
@@ -66,7 +67,8 @@ def test_a_ratio_may_be_shown_in_percent(tmp_path: Path) -> None:
     assert texts(report, "x") == ["150", "100"]
     assert report.resolved.columns[3].rule == (
         'smallest over the rounds of elapsed_s, divided by the same of benchmark="b" in the same round'
-        " (completed runs of equal repetition), in percent, rounded half up to 0 places"
+        " (completed runs, several of a row in a round by their median), in percent,"
+        " rounded half up to 0 places"
     )
 
 
@@ -96,9 +98,7 @@ def test_a_baseline_that_is_no_row_is_refused(tmp_path: Path) -> None:
 
 def test_rounds_that_do_not_meet_are_refused(tmp_path: Path) -> None:
     spec = paired_spec(repetitions={'benchmark="a"': 3, BASE: 2})
-    with pytest.raises(
-        SpecError, match=r"repetition 3 of row benchmark=.a. has no partner in row benchmark=.b."
-    ):
+    with pytest.raises(SpecError, match=r"round 3 of row benchmark=.a. has no partner in row benchmark=.b."):
         computed(tmp_path, spec, samples(a=[1.0, 2.0, 3.0], b=[1.0, 2.0]))
 
 
@@ -117,6 +117,36 @@ def test_one_repetition_twice_is_refused(tmp_path: Path) -> None:
     other["execution"]["id"], other["source"]["sha256"] = "0" * 16, "e" * 64
     with pytest.raises(SpecError, match="Pair the runs of one execution only"):
         computed(tmp_path, paired_spec(repetitions=6), one, other)
+
+
+def in_rounds(document: dict[str, Any], *numbers: int) -> dict[str, Any]:
+    for run, number in zip(document["runs"], numbers, strict=True):
+        run["round"] = number
+    return document
+
+
+def test_several_runs_of_a_round_stand_there_with_their_median(tmp_path: Path) -> None:
+    # round 1: a 2, 3, 9 beside b 1, 3; round 2: a 4, 5, 6 beside b 2, 2
+    document = samples(a=[2.0, 3.0, 9.0, 4.0, 5.0, 6.0], b=[1.0, 3.0, 2.0, 2.0])
+    in_rounds(document, 1, 1, 1, 2, 2, 2, 1, 1, 2, 2)
+    report = computed(tmp_path, paired_spec(repetitions={'benchmark="a"': 6, BASE: 4}), document)
+    # 3 / 2 and 5 / 2
+    assert row(report, 0) == ["2.00", "1.50", "2.50"]
+    assert report.table.cells[0]["median"].n == 2
+    assert len(report.table.cells[0]["median"].sources) == 10
+    spec, value, files = published(report)
+    assert recount.compare(value, spec, recount.recompute(spec, files)) == []
+
+
+def test_one_round_of_two_executions_is_refused(tmp_path: Path) -> None:
+    one, other = (in_rounds(samples(**ROUNDS), *[1] * 6) for _ in range(2))
+    other["execution"]["id"], other["source"]["sha256"] = "0" * 16, "e" * 64
+    with pytest.raises(SpecError, match="Pair the runs of one execution only"):
+        computed(tmp_path, paired_spec(repetitions=6), one, other)
+    spec, _, _ = published(computed(tmp_path / "one", paired_spec(repetitions=3), one))
+    files = [(f"{at}.json", canonical.encode(value)) for at, value in enumerate((one, other))]
+    with pytest.raises(recount.Refused, match="the same repetition as"):
+        recount.recompute({**spec, "repetitions": 6}, files)
 
 
 def test_nothing_is_divided_by_zero(tmp_path: Path) -> None:

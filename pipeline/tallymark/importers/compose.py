@@ -187,6 +187,7 @@ def _run(index: int, run: ImportedRun) -> dict[str, JsonValue]:
     record: dict[str, JsonValue] = {
         "index": index,
         "repetition": run.repetition,
+        **({} if run.round is None else {"round": run.round}),
         "benchmark": run.benchmark,
         "parameters": dict(run.parameters),
         "outcome": run.outcome,

@@ -115,24 +115,35 @@ def _aggregate(
 def _paired(
     rule: dict[str, Any], runs: Sequence[script.Run], row: str, steps: list[tuple[str, str]]
 ) -> Number:
-    """Each run divided by the baseline's run of the same repetition, then the rule over the ratios."""
-    base = {run.value["repetition"]: run for run in runs if run.row == rule["baseline"]}
+    """The runs of each round divided by the baseline's of the same round, then the rule over the ratios."""
     ratios: list[Number] = []
-    for run in (run for run in runs if run.row == row):
-        repetition = run.value["repetition"]
-        steps.append(("pair", f"repetition {repetition}: {run.where} and {base[repetition].where}"))
-        above, below = (_one(rule, side, steps) for side in (run, base[repetition]))
-        ratios.append(_quotient(above, below, steps))
+    for number, same in _rounds(runs, row).items():
+        steps.append(("round", f"{number}: runs {_named(same)}"))
+        above = _middle(rule, same, steps)
+        base = _rounds(runs, rule["baseline"])[number]
+        steps.append(("baseline", f"round {number}: runs {_named(base)}"))
+        ratios.append(_quotient(above, _middle(rule, base, steps), steps))
     return _plain(rule["aggregate"].replace("paired_ratios", "runs"), ratios, steps)
 
 
-def _one(rule: dict[str, Any], run: script.Run, steps: list[tuple[str, str]]) -> Number:
-    """The source of one run, divided by what the rule divides it by, if anything."""
-    (value,) = _values(rule["source"], [run], steps)
-    if "over" not in rule:
-        return value
-    (over,) = _values(rule["over"], [run], steps)
-    return _quotient(value, over, steps)
+def _rounds(runs: Sequence[script.Run], row: str) -> dict[int, list[script.Run]]:
+    found: dict[int, list[script.Run]] = {}
+    for run in (run for run in runs if run.row == row):
+        found.setdefault(run.value.get("round", run.value["repetition"]), []).append(run)
+    return found
+
+
+def _named(runs: Sequence[script.Run]) -> str:
+    return ", ".join(run.where for run in runs)
+
+
+def _middle(rule: dict[str, Any], runs: Sequence[script.Run], steps: list[tuple[str, str]]) -> Number:
+    """The source of a run, over what the rule divides it by, if anything; of several runs the median."""
+    values = _values(rule["source"], runs, steps)
+    if "over" in rule:
+        over = _values(rule["over"], runs, steps)
+        values = [_quotient(value, below, steps) for value, below in zip(values, over, strict=True)]
+    return _plain("median_of_runs", values, steps) if len(values) > 1 else values[0]
 
 
 def _values(source: str, runs: Sequence[script.Run], steps: list[tuple[str, str]]) -> list[Number]:

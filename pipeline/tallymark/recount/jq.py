@@ -27,7 +27,7 @@ _SIMPLE = {
     "only_value": "unique | .[0]",
 }
 _PAIRED = {
-    "median_of_paired_ratios": _MEDIAN,
+    "median_of_paired_ratios": "median",
     "max_of_paired_ratios": "max",
     "min_of_paired_ratios": "min",
 }
@@ -106,14 +106,15 @@ def _runs(conditions: Sequence[str], numbered: bool) -> str:
 
 
 def _paired(column: Mapping[str, Any], states: Sequence[str], own: str, base: str, numbered: bool) -> str:
-    """The ratio of every run to the baseline's run of the same repetition, then the rule over the ratios."""
+    """The ratio of each round to the baseline's runs of the same round, then the rule over the ratios."""
     value = _path(column["source"]) + (f" / {_path(column['over'])}" if column.get("over") else "")
-    sides = f"{{own: ({own}), base: ({base}), at: .repetition, value: ({value})}}"
+    sides = f"{{own: ({own}), base: ({base}), at: (.round // .repetition), value: ({value})}}"
     runs = f"[{_runs([*states, f'({own} or {base})'], numbered)} | {sides}]"
+    side = "([$all[] | select(.{} and .at == $at) | .value] | median)"
     ratios = (
-        "[.[] | select(.own) | . as $run | $all[] | select(.base and .at == $run.at) | $run.value / .value]"
+        f"[[.[] | select(.own) | .at] | unique[] | . as $at | {side.format('own')} / {side.format('base')}]"
     )
-    return f"{runs} | . as $all | {ratios} | {_PAIRED[column['aggregate']]}"
+    return f"def median: {_MEDIAN}; {runs} | . as $all | {ratios} | {_PAIRED[column['aggregate']]}"
 
 
 def _key_of(row: str, names: Sequence[str]) -> dict[str, Any]:

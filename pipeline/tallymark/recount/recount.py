@@ -239,22 +239,30 @@ def numbers(column: Json, runs: Sequence[Run], key: str = "source") -> List[Numb
     return values
 
 
-def pair(found: Sequence[Run], base: Sequence[Run]) -> List[Tuple[Run, Run]]:
-    """Each run beside the baseline's run of the same repetition; excluded runs stand on neither side."""
-    sides = [[run for run in side if run.state != "excluded"] for side in (found, base)]
-    own, other = ({run.value["repetition"]: run for run in side} for side in sides)
-    if own and other and (sorted(own) != sorted(other) or len(own) + len(other) != sum(map(len, sides))):
-        raise Refused("row " + found[0].row, "a repetition has not one partner in row %s" % base[0].row)
-    return [(run, other[repetition]) for repetition, run in own.items()] if other else []
+def pair(found: Sequence[Run], base: Sequence[Run]) -> List[Tuple[List[Run], List[Run]]]:
+    """The runs of each round beside the baseline's of the same round; excluded ones stand on neither side."""
+    own, other = {}, {}  # type: Tuple[Dict[int, List[Run]], Dict[int, List[Run]]]
+    for side, runs in ((own, found), (other, base)):
+        for run in runs:
+            if run.state != "excluded":
+                same = side.setdefault(run.value.get("round", run.value["repetition"]), [])
+                if same and ("round" not in run.value or same[0].sha256 != run.sha256):
+                    raise Refused(run.where, "the same repetition as %s" % same[0].where)
+                same.append(run)
+    if own and other and set(own) != set(other):
+        raise Refused("row " + found[0].row, "a round has no partner in row %s" % base[0].row)
+    return [(runs, other[number]) for number, runs in own.items()] if other else []
 
 
-def ratios(column: Json, pairs: Sequence[Tuple[Run, Run]]) -> List[Number]:
-    """Of each pair: source, or source / over, of the run divided by the same of its partner."""
-    sides = []  # type: List[List[Number]]
-    for runs in zip(*pairs):
-        over = numbers(column, runs, "over") if column.get("over") else [1] * len(runs)
-        sides.append([value / below for value, below in zip(numbers(column, runs), over)])
-    return [left / right for left, right in zip(*sides)]
+def ratios(column: Json, pairs: Sequence[Tuple[List[Run], List[Run]]]) -> List[Number]:
+    """Of each round: source, or source / over, of its runs (of several the median) over its partner's."""
+
+    def value(runs: List[Run]) -> Number:
+        values = numbers(column, runs)
+        over = numbers(column, runs, "over") if column.get("over") else []
+        return median([above / below for above, below in zip(values, over)] if over else values)
+
+    return [value(runs) / value(partners) for runs, partners in pairs]
 
 
 # c: the column, r: its runs, x: added histograms or ratios of pairs. The order of operations is part of it:
@@ -282,14 +290,14 @@ def cell(column: Json, found: Sequence[Run], base: Sequence[Run]) -> Json:
         return {"absent": {"kind": kind, "reason": text}, "text": text, "n": 0, "sources": []}
 
     states = ("published", "failed") if column.get("include_failed") else ("published",)
-    runs, pairs = [run for run in found if run.state in states], []  # type: Tuple[List[Run], List[Tuple[Run, Run]]]
+    runs, pairs = [run for run in found if run.state in states], []  # type: Tuple[List[Run], List[Any]]
     kept = [run for run in found if run.state != "excluded"]
     if column.get("baseline"):
         pairs = pair(found, base)
-        runs = list(dict.fromkeys(run for side in zip(*pairs) for run in side))  # each run once
+        runs = list(dict.fromkeys(run for side in zip(*pairs) for same in side for run in same))  # each once
         if kept and not pairs:
             return absent("not_measured", "baseline not measured")
-        failed = sum("failed" in (run.state, other.state) for run, other in pairs)
+        failed = sum(any(run.state == "failed" for run in own + other) for own, other in pairs)
         if failed:
             return absent("failed", "failed in %d of %d pairs" % (failed, len(pairs)))
     if not found:

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tallymark import histogram, units
 from tallymark.errors import SpecError
 from tallymark.site.report_data import ReportData, Run, column_format, resolve
-from tallymark.stats.order import minimum_samples
+from tallymark.stats.order import median, minimum_samples
 
 Number = int | float
 
@@ -84,21 +84,29 @@ def runs(report: ReportData, column: str) -> Series:
 def _values(
     report: ReportData, rule: Mapping[str, Any], row: int, sources: Sequence[Run]
 ) -> Iterator[Number]:
-    """The source of each run; for a paired ratio, of each run of the row over its partner's."""
+    """The source of each run; for a paired ratio, of the row's runs in each round over the baseline's."""
     if "baseline" not in rule:
         yield from (_number(run, rule["source"]) for run in sources)
         return
-    base = {
-        run.value["repetition"]: _quotient(run, rule)
-        for run in sources
-        if run.row is not None and report.rows[run.row]["id"] == rule["baseline"]
-    }
-    yield from (_quotient(run, rule) / base[run.value["repetition"]] for run in sources if run.row == row)
+    own = _by_round(run for run in sources if run.row == row)
+    base = _by_round(
+        run for run in sources if run.row is not None and report.rows[run.row]["id"] == rule["baseline"]
+    )
+    yield from (_middle(runs, rule) / _middle(base[number], rule) for number, runs in own.items())
 
 
-def _quotient(run: Run, rule: Mapping[str, Any]) -> Number:
-    value = _number(run, rule["source"])
-    return value / _number(run, rule["over"]) if "over" in rule else value
+def _by_round(runs: Iterable[Run]) -> dict[int, list[Run]]:
+    found: dict[int, list[Run]] = {}
+    for run in runs:
+        found.setdefault(run.value.get("round", run.value["repetition"]), []).append(run)
+    return found
+
+
+def _middle(runs: Sequence[Run], rule: Mapping[str, Any]) -> Number:
+    values = [_number(run, rule["source"]) for run in runs]
+    if "over" in rule:
+        values = [value / _number(run, rule["over"]) for value, run in zip(values, runs, strict=True)]
+    return median(values)
 
 
 def percentiles(report: ReportData, row: int, stage: str) -> Series | None:

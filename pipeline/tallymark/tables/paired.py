@@ -1,7 +1,8 @@
-"""Paired ratios: each run beside the baseline's run of the same repetition.
+"""Paired ratios: the runs of each round beside the baseline's runs of the same round.
 
-Repetitions are the rounds of an interleaved measurement. What disturbs the machine for longer than a round
-disturbs both sides of a ratio alike, and so leaves the ratio alone.
+Rounds are those of an interleaved measurement; a run that names none is a round of its own, its repetition.
+What disturbs the machine for longer than a round disturbs both sides of a ratio alike, and so leaves the
+ratio alone. A row that ran several times in a round stands there with the median of these runs.
 """
 
 from __future__ import annotations
@@ -19,73 +20,75 @@ from tallymark.tables.spec import Column
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two runs of one repetition; in the baseline's own row they are the same run."""
+    """The runs of two rows in one round; for the baseline's own row they are the same."""
 
-    run: Run
-    base: Run
+    runs: tuple[Run, ...]
+    base: tuple[Run, ...]
 
     @property
     def failed(self) -> bool:
-        """Whether either did not complete: then the pair has no ratio."""
-        return State.FAILED in (self.run.state, self.base.state)
+        """Whether any of them did not complete: then the pair has no ratio."""
+        return any(run.state is State.FAILED for run in (*self.runs, *self.base))
 
 
 def pair(row: Row, baseline: Row, where: str) -> tuple[Pair, ...]:
     """The pairs of a row, in the order of its runs; none when either row has no run that is not excluded.
 
-    SpecError: a repetition stands in one of the two rows only, or twice in one.
+    SpecError: a round is in one of the two rows only, or a repetition stands twice in one.
     """
-    own, base = _by_repetition(row, where), _by_repetition(baseline, where)
+    own, base = _by_round(row, where), _by_round(baseline, where)
     if not own or not base:
         return ()
-    for repetition in sorted({*own} ^ {*base}):
-        there, lacking = (row, baseline) if repetition in own else (baseline, row)
-        problem = f"repetition {repetition} of row {there.id} has no partner in row {lacking.id}"
+    for number in sorted({*own} ^ {*base}):
+        there, lacking = (row, baseline) if number in own else (baseline, row)
+        problem = f"round {number} of row {there.id} has no partner in row {lacking.id}"
         raise SpecError(f"{where}.baseline", problem, "complete the data, or exclude the run with its reason")
-    return tuple(Pair(run, base[repetition]) for repetition, run in own.items())
+    return tuple(Pair(tuple(runs), tuple(base[number])) for number, runs in own.items())
 
 
 def sides(pairs: Sequence[Pair]) -> tuple[Run, ...]:
     """Every run of the pairs once: the row's own, then the baseline's."""
-    both = [one.run for one in pairs] + [one.base for one in pairs]
+    both = [run for one in pairs for run in one.runs] + [run for one in pairs for run in one.base]
     return tuple({(run.document.sha256, run.pointer): run for run in both}.values())
 
 
 def aggregate(column: Column, pairs: Sequence[Pair], where: str) -> Number:
-    """Median, least or greatest of the ratios value(run) / value(base); value = source, or source / over.
+    """Median, least or greatest of the ratios; a side is the median of its runs' source (or source / over).
 
     SpecError: a value that divides is 0. FindingsError: one is not a number.
     """
-    own, base = (_values(column, side, where) for side in zip(*[(p.run, p.base) for p in pairs], strict=True))
-    if 0 in base:
-        problem = f"{column.source} is 0 in row {column.baseline}, and nothing divides by 0"
-        raise SpecError(f"{where}.baseline", problem, "use another aggregate")
-    return _OVER_PAIRS[column.aggregate]([left / right for left, right in zip(own, base, strict=True)])
+    ratios: list[Number] = []
+    for one in pairs:
+        above, below = _value(column, one.runs, where), _value(column, one.base, where)
+        if below == 0:
+            problem = f"{column.source} is 0 in row {column.baseline}, and nothing divides by 0"
+            raise SpecError(f"{where}.baseline", problem, "use another aggregate")
+        ratios.append(above / below)
+    return _OVER_PAIRS[column.aggregate](ratios)
 
 
-def _values(column: Column, runs: Sequence[Run], where: str) -> list[Number]:
+def _value(column: Column, runs: Sequence[Run], where: str) -> Number:
     assert column.source is not None
     values = numbers(runs, column.source)
     if column.over is None:
-        return values
+        return order.median(values)
     below = numbers(runs, column.over)
     if 0 in below:
         raise SpecError(f"{where}.over", f"{column.over} is 0 in a run", "use another aggregate")
-    return [left / right for left, right in zip(values, below, strict=True)]
+    return order.median([left / right for left, right in zip(values, below, strict=True)])
 
 
-def _by_repetition(row: Row, where: str) -> dict[int, Run]:
-    found: dict[int, Run] = {}
+def _by_round(row: Row, where: str) -> dict[int, list[Run]]:
+    found: dict[int, list[Run]] = {}
     for run in row.runs:
-        repetition: int = run.value["repetition"]
         if run.state is State.EXCLUDED:
             continue
-        if repetition in found:
-            problem = (
-                f"repetition {repetition} of row {row.id} is in {found[repetition].where} and {run.where}"
-            )
+        number: int = run.value.get("round", run.value["repetition"])
+        same = found.setdefault(number, [])
+        if same and ("round" not in run.value or same[0].document.sha256 != run.document.sha256):
+            problem = f"round {number} of row {row.id} is in {same[0].where} and {run.where}"
             raise SpecError(f"{where}.baseline", problem, "pair the runs of one execution only")
-        found[repetition] = run
+        same.append(run)
     return found
 
 

@@ -226,7 +226,7 @@ def rule(resolved: Resolved) -> str:
         value=column.source if column.over is None else f"{column.source} / {column.over}",
     )
     runs = "runs, failed ones too" if column.include_failed else "completed runs"
-    runs += " of equal repetition" if column.baseline else ""
+    runs += ", several of a row in a round by their median" if column.baseline else ""
     parts = [f"{how} ({runs})" if column.source else f"{how} {runs}"]
     if column.aggregate == _POOLED:
         parts.append("nearest rank, shown as the upper bound of its histogram bucket")
