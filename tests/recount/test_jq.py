@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 import shlex
 import subprocess
 from pathlib import Path
@@ -150,6 +152,26 @@ def test_excluded_runs_are_left_out_by_file_and_place(pristine: Path, tmp_path: 
         report.spec, report.columns["runs"], {"tasks": 1000, "agents": 100}, [name], [(name, run_of.pointer)]
     )
     assert run(line, site) == 2
+
+
+def test_a_total_of_floats_is_added_as_fsum_adds_it(tmp_path: Path) -> None:
+    source = random.Random(1)
+    wide = [[source.uniform(-1, 1) * 10 ** source.randint(-20, 20) for _ in range(9)] for _ in range(40)]
+    # cancelling halves, and a sum whose last bit the third partial decides
+    hard = [
+        [1e16, 1.0, 1e-16],
+        [2.0**53, 1.0, 2.0**-60],
+        [1e100, 1.0, -1e100],
+        [0.1] * 10,
+        [-0.5, 0.5],
+        [7.0],
+    ]
+    column = {"aggregate": "total", "source": "x", "factor": [1, 1]}
+    program = jq.line({"config_keys": []}, column, {}, ["x.json"], floats=True)
+    for values in wide + hard:
+        runs = [{"outcome": "completed", "x": value} for value in values]
+        (tmp_path / "x.json").write_text(json.dumps({"runs": runs}))
+        assert float(run(program, tmp_path)) == math.fsum(values), values
 
 
 def test_an_absent_cell_has_no_line(pristine: Path) -> None:

@@ -1,8 +1,7 @@
 """One ``jq`` command that gives the exact value of a cell: a check without any code of ours.
 
-jq computes in IEEE doubles, as the recount does, in the same order of operations. One thing differs: jq adds
-floats from left to right where the recount uses ``math.fsum``, so a total of floats may differ in its last
-digits.
+jq computes in IEEE doubles, as the recount does, in the same order of operations. Its ``add`` loses digits of
+floats, so a total of floats is added by Shewchuk's algorithm, as ``math.fsum`` does it.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tallymark.recount import recount as script
 from tallymark.recount.published import Report
 from tallymark.recount.reference import Unresolved
 
@@ -23,9 +23,19 @@ _SIMPLE = {
     "median_of_runs": _MEDIAN,
     "max_of_runs": "max",
     "min_of_runs": "min",
-    "total": "add",
     "only_value": "unique | .[0]",
 }
+# Partial sums that do not overlap; then their sum, rounded once (half to even where the next one decides).
+_FSUM = (
+    "reduce .[] as $x ([]; reduce .[] as $p ([$x, []]; (.[0] + $p) as $s"
+    " | (if (.[0] | fabs) < ($p | fabs) then .[0] - ($s - $p) else $p - ($s - .[0]) end) as $e"
+    " | [$s, .[1] + [$e | select(. != 0)]]) | .[1] + [.[0]])"
+    " | reduce (.[:-1] | reverse[]) as $y ({h: (.[-1] // 0), l: 0, n: 0};"
+    " if .l == 0 then (.h + $y) as $s | {h: $s, l: ($y - ($s - .h)), n: 0}"
+    " elif .n == 0 then .n = $y else . end)"
+    " | (.h + .l * 2) as $s | if .l != 0 and .n != 0 and (.l > 0) == (.n > 0) and $s - .h == .l * 2"
+    " then $s else .h end"
+)
 _PAIRED = {
     "median_of_paired_ratios": "median",
     "max_of_paired_ratios": "max",
@@ -61,7 +71,11 @@ def of_cell(report: Report, row: str, column: str) -> str:
         for document in report.data
         if document.sha256 == entry["sha256"] and document.path in files
     ]
-    return line(report.spec, report.columns[column], report.row(row)["key"], files, excluded)
+    rule = report.columns[column]
+    paths = [rule[key] for key in ("source", "over") if key in rule]
+    values = [script.pointer(run.value, f"$.{path}") for run in report.sources(row, column) for path in paths]
+    floats = any(isinstance(value, float) for value in values)
+    return line(report.spec, rule, report.row(row)["key"], files, excluded, floats=floats)
 
 
 def line(
@@ -70,11 +84,14 @@ def line(
     key: Mapping[str, Any],
     files: Sequence[str],
     excluded: Sequence[tuple[str, str]] = (),
+    *,
+    floats: bool = False,
 ) -> str:
     """The command for one cell.
 
     ``spec`` and ``column`` as in the resolved spec, ``key`` the row's values, ``files`` the documents that
-    hold its runs, ``excluded`` (file, ``$.runs[i]``) of the runs that the spec leaves out.
+    hold its runs, ``excluded`` (file, ``$.runs[i]``) of the runs that the spec leaves out; ``floats`` where
+    not all values of source and over are integers.
     """
     states = [] if column.get("include_failed") else ['.outcome == "completed"']
     for file, pointer in excluded:
@@ -87,7 +104,7 @@ def line(
         base = [f"{_config(pointers[name])} == {_literal(value)}" for name, value in names.items()]
         program = _paired(column, states, " and ".join(own), " and ".join(base), bool(excluded))
     else:
-        program = f"[{_runs([*states, *own], bool(excluded))}{_taken(column)}] | {_rule(column)}"
+        program = f"[{_runs([*states, *own], bool(excluded))}{_taken(column)}] | {_rule(column, floats)}"
     numerator, denominator = column["factor"]
     scale = f" | . * {numerator}" if numerator != 1 else ""
     scale += f" | . / {denominator}" if denominator != 1 else ""
@@ -153,14 +170,17 @@ def _taken(column: Mapping[str, Any]) -> str:
     return f" | {_path(column['source'])}"
 
 
-def _rule(column: Mapping[str, Any]) -> str:
+def _rule(column: Mapping[str, Any], floats: bool) -> str:
     aggregate = column["aggregate"]
     if aggregate in _SIMPLE:
         return _SIMPLE[aggregate]
+    define, total = (f"def total: {_FSUM}; ", "total") if floats else ("", "add")
+    if aggregate == "total":
+        return define + total
     if aggregate == "ratio_of_totals":
-        return "(map(.[0]) | add) / (map(.[1]) | add)"
+        return f"{define}(map(.[0]) | {total}) / (map(.[1]) | {total})"
     if aggregate == "total_over_median":
-        return f"(map(.[0]) | add) / length / (map(.[1]) | {_MEDIAN})"
+        return f"{define}(map(.[0]) | {total}) / length / (map(.[1]) | {_MEDIAN})"
     if aggregate == "pooled_percentile":
         a, b = (int(part) for part in column["percentile"].split("/"))
         return _PERCENTILE.format(a=a, b=b, rest=b - 1)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import importlib.resources
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tallymark.errors import UsageError
 from tallymark.evidence import canonical
 from tallymark.recount import jq
 from tallymark.site import figures, other_pages, plotly_json
 from tallymark.site.downloads import SiteFile, downloads
-from tallymark.site.report_data import RawFile, ReportData
+from tallymark.site.report_data import RawFile, ReportData, Run, resolve
 from tallymark.site.report_page import report_page
 from tallymark.site.status import FILE, SCRIPT, Status, status_of
 from tallymark.site.templating import front_matter_title
@@ -119,9 +120,16 @@ def _jq_lines(report: ReportData) -> dict[str, str]:
             used = {run.file.sha256 for run in report.sources(at, name)}
             files = [file for file in report.files if file.sha256 in used]
             paths = [file.published for file in files]
-            line = jq.line(report.spec, column, row["key"], paths, _excluded(report, files))
+            floats = _holds_floats(column, report.sources(at, name))
+            line = jq.line(report.spec, column, row["key"], paths, _excluded(report, files), floats=floats)
             lines[f"{row['id']}:{name}"] = line
     return lines
+
+
+def _holds_floats(column: Mapping[str, Any], runs: Iterable[Run]) -> bool:
+    """Whether a value that goes into a cell is no integer: then jq has to add with care."""
+    pointers = [f"$.{column[key]}" for key in ("source", "over") if key in column]
+    return any(isinstance(resolve(run.value, pointer), float) for run in runs for pointer in pointers)
 
 
 def _excluded(report: ReportData, files: Iterable[RawFile]) -> list[tuple[str, str]]:
