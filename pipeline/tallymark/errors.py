@@ -15,8 +15,6 @@ from __future__ import annotations
 import json
 import re
 
-from tallymark.printable import log_line
-
 CLEAN = 0
 FINDINGS = 1
 MISUSE = 2
@@ -50,6 +48,8 @@ class TallymarkError(Exception):
 
 def message_line(where: str, problem: str, do: str) -> str:
     """The one shape of every message: ``where: problem. What to do.``, safe to print (see ``log_line``)."""
+    from tallymark.printable import log_line  # here, so that a measured run does not carry its tables
+
     return log_line(f"{where}: {problem.rstrip('.')}. {do[:1].upper()}{do[1:].rstrip('.')}.")
 
 
