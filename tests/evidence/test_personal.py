@@ -12,6 +12,7 @@ NOBODY = KnownNames(user=None, host=None, home=None)
 FOUND = [
     ("/home/zhang.wei/src/build/bench", "<home>/src/build/bench"),
     ("cc -ffile-prefix-map=/home/zw/src=. -o b", "cc -ffile-prefix-map=<home>/src=. -o b"),
+    ("cc -O2 -I/home/zw/include -L/root/lib", "cc -O2 -I<home>/include -L<home>/lib"),
     ("ls /Users/jane", "ls <home>"),
     ("C:\\Users\\Jane Doe\\bench\\run.json", "<home>\\bench\\run.json"),
     ("/mnt/c/Users/bob/proj", "/mnt/c<home>/proj"),

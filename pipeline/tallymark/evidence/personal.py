@@ -21,6 +21,7 @@ _NOBODY = re.compile(
     re.IGNORECASE,
 )
 _NAME_END = r"(?=$|[\s/\\:;,'\"`=()|&<>])"
+_AFTER_FLAG = r"(?<=-[BIL])|(?<=-isystem)"  # a compiler's flag and its folder are one word
 _HOME = "a home folder"
 _HOST = "an internal host"
 _ADDRESS = "an internal address"
@@ -122,7 +123,10 @@ _PATTERNS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     (
         _HOME,
         "<home>",
-        re.compile(r"(?<![\w.-])(?:/export|/data)?(?:/home|/Users)/(?P<name>[^\s/:;,'\"`=()|&<>]{1,64})"),
+        re.compile(
+            rf"(?:(?<![\w.-])|{_AFTER_FLAG})(?:/export|/data)?(?:/home|/Users)/"
+            r"(?P<name>[^\s/:;,'\"`=()|&<>]{1,64})"
+        ),
     ),
     (
         _HOME,
@@ -134,7 +138,7 @@ _PATTERNS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "<home>",
         re.compile(r"\b[A-Za-z]:[\\/]{1,4}Users[\\/]{1,4}(?P<name>[^\\/:'\"<>|\r\n]{1,64})"),
     ),
-    (_HOME, "<home>", re.compile(r"(?<![\w./>-])/root" + _NAME_END)),
+    (_HOME, "<home>", re.compile(rf"(?:(?<![\w./>-])|{_AFTER_FLAG})/root{_NAME_END}")),
     (_HOME, "<home>", re.compile(r"(?<![\w./-])~(?P<name>[A-Za-z_][\w.-]{0,63})(?=/)")),
     (
         "a user's temporary folder",
