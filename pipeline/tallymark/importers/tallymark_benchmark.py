@@ -1,4 +1,4 @@
-"""The JSON of ``benchmarks/*.py``, format ``tallymark-benchmark/1``: one case of one round is one run.
+"""The JSON of ``benchmarks/*.py``, format ``tallymark-benchmark/1``: one process is one run.
 
 ```
 { "format": "tallymark-benchmark/1",
@@ -6,23 +6,27 @@
   "started_at": "2026-11-29T09:00:00Z", "finished_at": …, "seed": integer,
   "workload": {name: integer, text or boolean},  "compiler": the same,  "tree": the same or null,
   "machine": {"cpu_model", "cores", "memory_bytes", "kernel", "architecture"},       # null: could not be read
-  "rounds": [ {"order": [case, …], "runs": {case: {"tasks", "elapsed_ns", "cpu_ns", "voluntary_switches",
-               "involuntary_switches", "backlog_bytes", "drained_bytes",
-               "elapsed_s", "cpu_s", "tasks_per_s", "queued_bytes", …}}, …}, … ] }
+  "rounds": [ {"order": [case, …],
+               "runs": {case: [{"tasks", "elapsed_ns", "cpu_ns", "voluntary_switches",
+                                "involuntary_switches", "backlog_bytes", "drained_bytes",
+                                "elapsed_s", "cpu_s", "tasks_per_s", "queued_bytes", …}, …]}, …}, … ] }
 ```
 
-A case is the benchmark, a round its repetition, and what is fixed for all of them (workload, compiler, tree)
-the parameters. Bytes of 0 were not measured by that case. The four last numbers of a run follow from the
-others, and every figure follows from the runs: both are computed again, and a file in which one does not
-follow is refused. ``machine`` is what the measuring program read.
+A case is the benchmark, and what is fixed for all of them (workload, compiler, tree) its parameters. In a
+round, ``order`` names the case of each process as they ran. Bytes of 0 were not measured by that case. The
+four last numbers of a run follow from the others. A figure is the quantity of one case over that of another
+in each round, a case with several processes standing there with their median. All of this is computed again,
+and a file in which a number does not follow is refused. ``machine`` is what the measuring program read.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 from tallymark.evidence.strict_json import JsonValue
 from tallymark.importers.foreign import Entry, shown
@@ -46,7 +50,9 @@ _MACHINE = {
 }
 _DERIVED = ("elapsed_s", "cpu_s", "tasks_per_s", "queued_bytes")
 _AGAIN = "run the benchmark again and import its file unchanged"
-Values = Mapping[str, int | float]
+Values: TypeAlias = Mapping[str, int | float]
+Round: TypeAlias = Sequence[tuple[str, Values]]
+"""The case and the values of each process, in the order in which they ran."""
 
 
 class TallymarkBenchmark:
@@ -68,20 +74,19 @@ class TallymarkBenchmark:
         parameters, places = _parameters(top)
         measured = _measured(top)
         loss: dict[Loss, None] = {}
-        runs: list[ImportedRun] = []
-        rounds: list[dict[str, Values]] = []
+        rounds: list[Round] = []
         for number, value in enumerate(top.array("rounds")):
-            values, lost = _round(Entry(value, name, f"$.rounds[{number}]"))
-            if rounds and set(rounds[0]) != set(values):
-                raise top.refusal("rounds", "has not the cases of the first round", _AGAIN, number)
-            rounds.append(values)
-            runs += [_run(case, parameters, number + 1, one) for case, one in values.items()]
+            processes, lost = _round(Entry(value, name, f"$.rounds[{number}]"))
+            if rounds and _cases(rounds[0]) != _cases(processes):
+                raise top.refusal("rounds", "has not the processes of the first round", _AGAIN, number)
+            rounds.append(processes)
             loss.update(dict.fromkeys(lost))
-        if not rounds:
+        if not rounds or not rounds[0]:
             raise top.refusal("rounds", "is empty: nothing was measured", _AGAIN)
         _verify_figures(top, rounds)
-        series = [_series(at, case, parameters, places) for at, case in enumerate(rounds[0])]
-        return Imported(self.name, _VERSION, tuple(runs), tuple(series), (*_whole_loss(top), *loss), measured)
+        runs = tuple(_runs(rounds, parameters))
+        series = tuple(_series(rounds[0], parameters, places))
+        return Imported(self.name, _VERSION, runs, series, (*_whole_loss(top), *loss), measured)
 
 
 def _parameters(top: Entry) -> tuple[dict[str, str], dict[str, str]]:
@@ -156,23 +161,34 @@ def _time(top: Entry, key: str) -> str:
     return text
 
 
-def _round(entry: Entry) -> tuple[dict[str, Values], list[Loss]]:
-    """The values of each case in the order in which they ran, and what of them is not carried over."""
+def _round(entry: Entry) -> tuple[Round, list[Loss]]:
+    """The processes of a round in the order in which they ran, and what of them is not carried over."""
     runs = Entry(entry.take("runs"), entry.file, entry.at("runs"))
-    order = entry.array("order")
-    if sorted(map(str, order)) != sorted(runs.unread()) or len(set(map(str, order))) != len(order):
-        raise entry.refusal("order", "does not name every case of the round once", _AGAIN)
-    found: dict[str, Values] = {}
-    loss: list[Loss] = []
-    for case in map(str, order):
+    loss: dict[Loss, None] = {}
+    left: dict[str, list[Values]] = {}
+    for case in runs.unread():
         if not case.strip() or not case.isprintable() or len(case) > _LONGEST_TEXT:
             raise runs.refusal(None, f"the case {shown(case)} has no printable name", _AGAIN)
-        one = Entry(runs.take(case), runs.file, runs.at(case))
-        found[case] = _values(one)
-        reason = "is measured by the benchmark and no measure of imported evidence"
-        loss += [Loss("$.rounds[*].runs", f"{shown(key)} {reason}") for key in one.unread()]
-    loss += [Loss("$.rounds[*]", f"{shown(key)} is not carried over") for key in entry.unread()]
-    return found, loss
+        left[case] = []
+        for at, value in enumerate(runs.array(case)):
+            one = Entry(value, entry.file, f"{runs.at(case)}[{at}]")
+            left[case].append(_values(one))
+            reason = "is measured by the benchmark and no measure of imported evidence"
+            loss.update((Loss("$.rounds[*].runs", f"{shown(key)} {reason}"), None) for key in one.unread())
+    processes: list[tuple[str, Values]] = []
+    for at, case_ in enumerate(entry.array("order")):
+        if not isinstance(case_, str) or not left.get(case_):
+            raise entry.refusal("order", "names a process that is not under runs", _AGAIN, at)
+        processes.append((case_, left[case_].pop(0)))
+    if any(left.values()):
+        raise entry.refusal("order", "does not name every process under runs", _AGAIN)
+    loss.update((Loss("$.rounds[*]", f"{shown(key)} is not carried over"), None) for key in entry.unread())
+    return processes, list(loss)
+
+
+def _cases(processes: Round) -> Counter[str]:
+    """How often each case ran in a round."""
+    return Counter(case for case, _ in processes)
 
 
 def _values(entry: Entry) -> Values:
@@ -197,61 +213,69 @@ def _values(entry: Entry) -> Values:
     return values
 
 
-def _run(case: str, parameters: Mapping[str, str], repetition: int, values: Values) -> ImportedRun:
-    return ImportedRun(
-        benchmark=case,
-        parameters=parameters,
-        repetition=repetition,
-        outcome="completed",
-        elapsed_s=values["elapsed_s"],
-        exit_code=None,
-        exit_code_recorded=False,
-        memory_bytes=None,
-        cpu_s=values["cpu_s"],
-        operations=int(values["tasks"]),
-        voluntary_switches=int(values["voluntary_switches"]),
-        involuntary_switches=int(values["involuntary_switches"]),
-        queued_bytes=int(values["backlog_bytes"]) or None,
-        drained_bytes=int(values["drained_bytes"]) or None,
-    )
+def _runs(rounds: Sequence[Round], parameters: Mapping[str, str]) -> Iterator[ImportedRun]:
+    """One run for each process; repetitions are counted in each case."""
+    repetitions: Counter[str] = Counter()
+    for number, processes in enumerate(rounds, start=1):
+        for case, values in processes:
+            repetitions[case] += 1
+            yield ImportedRun(
+                benchmark=case,
+                parameters=parameters,
+                repetition=repetitions[case],
+                round=number,
+                outcome="completed",
+                elapsed_s=values["elapsed_s"],
+                exit_code=None,
+                exit_code_recorded=False,
+                memory_bytes=None,
+                cpu_s=values["cpu_s"],
+                operations=int(values["tasks"]),
+                voluntary_switches=int(values["voluntary_switches"]),
+                involuntary_switches=int(values["involuntary_switches"]),
+                queued_bytes=int(values["backlog_bytes"]) or None,
+                drained_bytes=int(values["drained_bytes"]) or None,
+            )
 
 
-def _series(at: int, case: str, parameters: Mapping[str, str], places: Mapping[str, str]) -> Reported:
-    """The name of a series, where the first round names it; the benchmark reports no mean of its own."""
-    pointer = f"$.rounds[0].order[{at}]"
-    return Reported(pointer=pointer, benchmark=case, parameters=parameters, places=places)
+def _series(first: Round, parameters: Mapping[str, str], places: Mapping[str, str]) -> Iterator[Reported]:
+    """The name of each series, where the first round names it; the benchmark reports no mean of its own."""
+    found = {case: at for at, (case, _) in reversed(list(enumerate(first)))}
+    for case, at in found.items():
+        pointer = f"$.rounds[0].order[{at}]"
+        yield Reported(pointer=pointer, benchmark=case, parameters=parameters, places=places)
 
 
-def _verify_figures(top: Entry, rounds: Sequence[Mapping[str, Values]]) -> None:
+def _verify_figures(top: Entry, rounds: Sequence[Round]) -> None:
     """Compute every figure of the file again from its rounds. Raises FindingsError."""
     for key in top.unread():
         value = top.peek(key)
         if not isinstance(value, dict) or not {"median", "low", "high"} <= set(value):
             continue
         figure = Entry(top.take(key), top.file, top.at(key))
-        found = _ratios(figure, rounds)
+        found = [_ratio(figure, processes) for processes in rounds]
         for name, computed in (("median", median(found)), ("low", min(found)), ("high", max(found))):
             if not _agree(figure.number(name), computed):
-                raise figure.refusal(
-                    name, f"is not the {name} over the rounds, which is {computed!r}", _AGAIN
-                )
+                problem = f"is not the {name} over the rounds, which is {computed!r}"
+                raise figure.refusal(name, problem, _AGAIN)
 
 
-def _ratios(figure: Entry, rounds: Sequence[Mapping[str, Values]]) -> list[int | float]:
-    """The quantity of the figure's case in each round, over that of the other case when there is one."""
-    quantity, case = figure.text("quantity"), figure.text("case")
-    over = figure.text("over") if figure.has("over") else None
-    found: list[int | float] = []
-    for one in rounds:
-        for key, name in (("case", case), ("over", over)):
-            if name is not None and quantity not in one.get(name, {}):
-                raise figure.refusal(key, f"{shown(name)} has no {shown(quantity)} in a round", _AGAIN)
-        value = one[case][quantity]
-        below = one[over][quantity] if over is not None else 1
-        if below == 0:
-            raise figure.refusal("over", "divides by 0", _AGAIN)
-        found.append(value / below)
-    return found
+def _ratio(figure: Entry, processes: Round) -> int | float:
+    """The quantity of the figure's case in one round, over that of the other case when there is one."""
+    above = _middle(figure, "case", processes)
+    below = _middle(figure, "over", processes) if figure.has("over") else 1
+    if below == 0:
+        raise figure.refusal("over", "divides by 0", _AGAIN)
+    return above / below
+
+
+def _middle(figure: Entry, key: str, processes: Round) -> int | float:
+    """The median of a quantity over the processes of a case."""
+    quantity, named = figure.text("quantity"), figure.text(key)
+    found = [values[quantity] for case, values in processes if case == named and quantity in values]
+    if not found:
+        raise figure.refusal(key, f"{shown(named)} has no {shown(quantity)} in a round", _AGAIN)
+    return median(found)
 
 
 def _agree(reported: float, computed: float) -> bool:
