@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.built import build
 from support.published import write_site
 
 from tallymark.recount import files, published
@@ -37,12 +36,6 @@ def project(pristine: Path, tmp_path: Path) -> Path:
 def site(project: Path) -> Path:
     """The site of the copied project."""
     return project / "build" / "site"
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with a site of two reports that the site builder made; never changed."""
-    return build(tmp_path_factory.mktemp("built"))
 
 
 @pytest.fixture

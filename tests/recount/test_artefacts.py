@@ -112,6 +112,13 @@ def test_a_change_of_the_csv_is_named_by_row_and_column(site: Path, old: str, ne
     assert said in line
 
 
+def test_a_csv_that_is_no_text_is_named(site: Path) -> None:
+    (site / CSV).write_bytes(b"tasks,agents\n\xff")
+    sign(site)
+    (line,) = lines(site)
+    assert line.startswith(f"{CSV}: is not UTF-8")
+
+
 def test_a_missing_csv_is_named(site: Path) -> None:
     (site / CSV).unlink()
     sign(site)

@@ -77,6 +77,8 @@ def test_the_number_that_a_claim_compares_with_can_be_quoted(report: Report) -> 
 def test_an_unknown_comparison_or_cell_is_unresolved(report: Report) -> None:
     with pytest.raises(Unresolved, match="no comparison"):
         judged(report, "!=", 3)
+    with pytest.raises(Unresolved, match="compares with nothing"):
+        claims.judge(report, {"test": {"cell": SMALL, "op": "<"}})
     with pytest.raises(Unresolved, match="no row"):
         claims.judge(report, {"test": {"cell": "tasks=1:runs", "op": "<", "value": 1}})
 

@@ -101,3 +101,9 @@ def test_a_report_without_its_page_is_named(read: Published) -> None:
 def test_a_table_needs_one_head_and_one_body(read: Published) -> None:
     (line,) = edited(read, lambda text: text.replace("<thead>", "").replace("</thead>", ""))
     assert "has not one head and one body" in line
+
+
+def test_a_cell_whose_source_has_no_form_is_named(read: Published) -> None:
+    found = edited(read, replace_once("cell:~:runs", "cell:5:runs"))
+    assert any("'cell:5:runs' lacks a part" in line for line in found)
+    assert any("a cell with cell:5:runs does not belong there" in line for line in found)

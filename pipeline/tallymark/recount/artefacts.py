@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from tallymark.errors import UnreadableError
 from tallymark.recount import claims
 from tallymark.recount import recount as script
 from tallymark.recount.difference import Difference, mismatch
@@ -143,8 +144,12 @@ def compare_csv(published: Published, report: Report, file: str) -> Iterator[Dif
         yield Difference(file, "", "is missing", _REBUILD)
         return
     wanted = _csv_lines(report)
-    text = published.files.text(file)
-    shown = list(csv.reader(io.StringIO(text, newline="")))
+    try:
+        text = published.files.text(file)
+        shown = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except (UnreadableError, csv.Error) as error:
+        yield Difference(file, "", getattr(error, "problem", f"is no CSV ({error})"), _REBUILD)
+        return
     if len(shown) != len(wanted) or any(len(a) != len(b) for a, b in zip(shown, wanted, strict=False)):
         yield Difference(file, "", f"has not the {len(wanted)} lines of the table", _REBUILD)
         return

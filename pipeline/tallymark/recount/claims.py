@@ -59,6 +59,8 @@ def judge(report: Report, claim: dict[str, Any]) -> bool | None:
     test = claim.get("test")
     if test is None:
         return None
+    if "than" not in test and "value" not in test:
+        raise Unresolved(f"the test of claim {claim.get('id')!r} compares with nothing")
     right = _exact(report, test["than"]) if "than" in test else test["value"]
     tolerance = claim.get("tolerance", 0)
     found = {

@@ -114,10 +114,11 @@ def _row_references(report: Report, row: str) -> list[str]:
 
 def _named(reference: str) -> str:
     """How a person would say which cell ``reference`` is."""
-    parsed = parse(reference, None) if ":" in reference else None
-    if parsed is None or parsed.scheme not in ("cell", "key"):
+    try:
+        parsed = parse(reference, None)
+        _, row, last = parsed.cell() if parsed.scheme == "cell" else parsed.last()
+    except Unresolved:
         return f"a cell with {reference or 'no source'}"
-    _, row, last = parsed.cell() if parsed.scheme == "cell" else parsed.last()
     return f"{'column' if parsed.scheme == 'cell' else 'key'} {last} of row {row}"
 
 
