@@ -23,8 +23,15 @@ def clean_environment(**more: str) -> dict[str, str]:
     return kept | more
 
 
-def make_venv(folder: Path) -> Path:
-    venv.create(folder, with_pip=True)
+def installed(folder: Path, what: str | Path, **environment: str) -> Path:
+    """The programs of a new virtual environment with ``what`` installed in it.
+
+    Without a pip of its own and without compiling every module of every dependency: neither is under test,
+    and together they take longer than the rest.
+    """
+    venv.create(folder, with_pip=False)
+    into = ("--python", folder / "bin" / "python", "install", "--quiet", "--no-compile")
+    run(sys.executable, "-m", "pip", *into, what, cwd=folder, **environment)
     return folder / "bin"
 
 
@@ -52,8 +59,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_runs_checks_and_tabulates_from_another_folder(wheel: Path, tmp_path: Path) -> None:
     """One abi3 wheel holds the runtime, the schemas, the templates and the assets."""
     assert "cp311-abi3" in wheel.name
-    bin_ = make_venv(tmp_path / "venv")
-    run(bin_ / "python", "-m", "pip", "install", "--quiet", f"{wheel}[all]", cwd=tmp_path)
+    bin_ = installed(tmp_path / "venv", f"{wheel}[all]")
     work = tmp_path / "elsewhere"
     work.mkdir()
     run(bin_ / "tallymark", "run", "scale", "--preset", "smoke", "--out", "data/scale", cwd=work)
@@ -69,8 +75,7 @@ def test_the_wheel_runs_checks_and_tabulates_from_another_folder(wheel: Path, tm
 def test_without_a_compiler_the_base_install_checks_and_recounts(wheel: Path, tmp_path: Path) -> None:
     """``CC=false``: CMake fails, the install does not; running a suite says what is missing."""
     project = write_project(tmp_path / "project")
-    bin_ = make_venv(tmp_path / "venv")
-    run(bin_ / "python", "-m", "pip", "install", "--quiet", ROOT, cwd=tmp_path, CC="false", CXX="false")
+    bin_ = installed(tmp_path / "venv", ROOT, CC="false", CXX="false")
     run(bin_ / "tallymark", "check", "data", cwd=project)
     bundle = tmp_path / "bundle.zip"
     maker = Path(sys.executable).with_name("tallymark")

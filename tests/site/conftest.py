@@ -7,17 +7,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
-from support.built import build
 from support.site_pages import failed_project, hostile_project, sparse_project
 
 from tallymark.site.build import build_site
 from tallymark.site.screenshot import browser as chromium
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with the shipped report on made-up data and an import; never changed."""
-    return build(tmp_path_factory.mktemp("built"))
 
 
 @pytest.fixture(scope="session")
