@@ -134,4 +134,15 @@ static inline uint64_t fixture_tick(void *context) {
     return atomic_fetch_add((_Atomic uint64_t *)context, 1);
 }
 
+/* Starts with nothing running and batches that are full at once. `clock` has fixture_tick and a counter of
+ * its own. */
+static inline void fixture_start_with_full_batches(fixture *self, uint32_t workers, const rt_clock *clock) {
+    fixture_init(self, workers);
+    self->options.clock = clock;
+    fixture_start(self);
+    CHECK_UINT(RT_OK, fixture_submit(self, FIXTURE_TASKS - 100, 100, 0, NULL));
+    fixture_await_idle(self);
+    self->entered = 0;
+}
+
 #endif

@@ -53,19 +53,21 @@ static void abandoning_cancels_the_queue_and_refuses_more(void) {
 }
 
 static void abandoning_cancels_the_rest_of_a_batch_that_is_being_run(void) {
-    fixture_init(&f, 1);
-    fixture_start(&f);
+    _Atomic uint64_t now_ns = 1;
+    const rt_clock ticking = {fixture_tick, NULL, &now_ns};
+    fixture_start_with_full_batches(&f, 1, &ticking);
     f.blocked_id = 0;
     fixture_submit(&f, 0, 40, 0, NULL);
     fixture_await_entered(&f, 1);
+    CHECK_UINT(100 + RT_SCHEDULER_MAX_BATCH, fixture_counts(&f).dequeued);
     CHECK_UINT(RT_OK, rt_scheduler_abandon(f.scheduler));
     fixture_block(&f, NOBODY);
     fixture_await_idle(&f);
     const rt_scheduler_counts counts = fixture_counts(&f);
-    CHECK_UINT(1, counts.completed);
+    CHECK_UINT(101, counts.completed);
     CHECK_UINT(39, counts.cancelled);
     CHECK_UINT(1, f.entered);
-    CHECK_UINT(1, f.released);
+    CHECK_UINT(101, f.released);
     fixture_end(&f);
 }
 
