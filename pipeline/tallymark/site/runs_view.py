@@ -42,6 +42,7 @@ class RunRow:
     index: Shown
     keys: tuple[tuple[Shown, bool], ...]
     repetition: Shown
+    round: Shown | None
     started_at: Shown | None
     state: str
     outcome: Shown
@@ -56,6 +57,7 @@ class RunsView:
     keys: tuple[tuple[str, bool], ...]
     measures: tuple[Measure, ...]
     has_time: bool
+    has_rounds: bool
     rows: tuple[RunRow, ...]
 
 
@@ -75,6 +77,7 @@ def runs_view(report: ReportData) -> RunsView:
         keys=tuple((key, report.holds_words(key)) for key in report.spec["rows"]),
         measures=measures,
         has_time=any(run.value.get("started_at") for run in report.runs),
+        has_rounds=any("round" in run.value for run in report.runs),
         rows=tuple(_row(report, run, measures) for run in report.runs),
     )
 
@@ -121,6 +124,7 @@ def _row(report: ReportData, run: Run, measures: tuple[Measure, ...]) -> RunRow:
         index=Shown(str(run.value["index"]), "raw:~.index"),
         keys=_keys(report, run),
         repetition=Shown(str(run.value["repetition"]), "raw:~.repetition"),
+        round=Shown(str(run.value["round"]), "raw:~.round") if "round" in run.value else None,
         started_at=_started(run),
         state=state,
         outcome=Shown(str(run.value["outcome"]), "raw:~.outcome"),
