@@ -51,8 +51,7 @@ int bench_tallymark(const bench_options *options, bench_outcome *outcome) {
     return 0;
 }
 
-/* ---- backlog
- * ------------------------------------------------------------------------------------------------- */
+/* ---- backlog ---- */
 
 typedef struct backlog {
     rt_allocator allocator;

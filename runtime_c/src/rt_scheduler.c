@@ -6,8 +6,7 @@
 /* Outputs larger than this a batch make a worker take fewer tasks at once. */
 #define BATCH_OUTPUT_BYTES (256u * 1024u)
 
-/* ---- create and destroy
- * -------------------------------------------------------------------------------------- */
+/* ---- create and destroy ---- */
 
 static rt_status check_options(const rt_scheduler_options *options, rt_message *why) {
     if (options->workers == 0 || options->workers > RT_SCHEDULER_MAX_WORKERS) {
@@ -196,8 +195,7 @@ void rt_scheduler_destroy(rt_scheduler *self) {
     rt_free_lines(self->allocator, self);
 }
 
-/* ---- submit
- * -------------------------------------------------------------------------------------------------- */
+/* ---- submit ---- */
 
 static uint64_t started_tasks(const rt_scheduler *self) {
     uint64_t started = 0;
@@ -275,8 +273,7 @@ rt_status rt_scheduler_submit(rt_scheduler *self, rt_task *task) {
     return rt_scheduler_submit_many(self, &task, 1, NULL);
 }
 
-/* ---- wait
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- wait ---- */
 
 typedef bool (*condition)(const rt_scheduler *self, uint64_t in_flight);
 
@@ -322,8 +319,7 @@ rt_status rt_scheduler_wait_idle(rt_scheduler *self, uint64_t timeout_ns) {
     return wait_for(self, is_quiet, 0, timeout_ns);
 }
 
-/* ---- hold and abandon
- * ---------------------------------------------------------------------------------------- */
+/* ---- hold and abandon ---- */
 
 static rt_status set_held(rt_scheduler *self, bool held) {
     if (rt_scheduler_is_forked(self)) {

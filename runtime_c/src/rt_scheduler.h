@@ -2,7 +2,9 @@
  *
  * One mutex guards the ready queue, the counts and the history. A worker takes a batch of tasks under
  * one lock and, in the same critical section, finalises the batch that it ran before. A task in a
- * worker's batch still counts as queued until its runner starts.
+ * worker's batch still counts as queued until its runner starts. A batch is cut to some 100 us of work by
+ * what tasks took lately; a runner that blocks for longer than that keeps the rest of its batch waiting, so
+ * tasks must not wait for each other.
  *
  * Life of a task and its six timestamps (nanoseconds of the scheduler's clock):
  *   submitted   set by the caller before rt_scheduler_submit_many; outside any lock

@@ -2,16 +2,15 @@
  * the last batch (histograms, callbacks, release) and run the next. */
 #include "rt_scheduler_parts.h"
 
-/* A batch holds about this much work at most, so that a worker with long tasks does not keep others waiting.
- */
+/* A batch holds about this much work at most, so that a worker with long tasks does not keep others
+ * waiting. */
 #define BATCH_BUDGET_NS UINT64_C(100000)
 
 static rt_histogram *stage_of(rt_worker *self, rt_scheduler_stage stage) { return &self->histograms[stage]; }
 
 static bool is_sampled(uint64_t *counter) { return (*counter)++ % RT_SCHEDULER_SAMPLE_EVERY == 0; }
 
-/* ---- under the lock
- * ------------------------------------------------------------------------------------------ */
+/* ---- under the lock ---- */
 
 /* What was not run goes back to the front, in its order; after abandon it is cancelled. */
 static void give_back(rt_scheduler *scheduler, const rt_batch *batch) {
@@ -93,8 +92,7 @@ static void park(rt_worker *self) {
     }
 }
 
-/* ---- without the lock
- * ---------------------------------------------------------------------------------------- */
+/* ---- without the lock ---- */
 
 static void call_back(rt_worker *self, const rt_task *task, uint64_t finalised_ns) {
     const rt_scheduler_hooks *const hooks = &self->scheduler->hooks;
@@ -226,8 +224,7 @@ static void run_batch(rt_worker *self, rt_batch *batch) {
     }
 }
 
-/* ---- the loop
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the loop ---- */
 
 /* Whether somebody waits for what this finalisation reached; if so the caller wakes them after unlocking. */
 static bool reaches_waiter(rt_scheduler *self) {

@@ -36,8 +36,7 @@ struct rt_task_body {
     rt_histogram *prompts;
 };
 
-/* ---- text
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 static size_t count_digits(uint64_t value) {
     size_t digits = 1;
@@ -76,8 +75,7 @@ static uint64_t role_of(const rt_task_body *self, uint64_t task_id) {
     return rt_random_scale(rt_random_at(~self->options.seed, task_id), self->options.agents);
 }
 
-/* ---- create and destroy
- * -------------------------------------------------------------------------------------- */
+/* ---- create and destroy ---- */
 
 static rt_status check_options(const rt_task_body_options *options, rt_message *why) {
     if (options->probes > RT_TASK_BODY_MAX_PROBES) {
@@ -161,8 +159,7 @@ void rt_task_body_destroy(rt_task_body *self) {
     rt_free(allocator, self);
 }
 
-/* ---- the work
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the work ---- */
 
 static const rt_agent_role *look_up(rt_task_body *self, body_worker *worker, uint64_t task_id) {
     char name[NAME_MAX_BYTES];
@@ -239,8 +236,7 @@ rt_status rt_task_body_run(void *body, rt_task_run *run) {
     return RT_OK;
 }
 
-/* ---- afterwards
- * ---------------------------------------------------------------------------------------------- */
+/* ---- afterwards ---- */
 
 void rt_task_body_count(const rt_task_body *self, rt_task_body_counts *out) {
     *out = (rt_task_body_counts){.role_lookups = 0};

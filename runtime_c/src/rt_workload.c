@@ -62,8 +62,7 @@ static rt_status check_options(const rt_workload_options *options, rt_message *w
     return RT_OK;
 }
 
-/* ---- what the scheduler calls
- * -------------------------------------------------------------------------------- */
+/* ---- what the scheduler calls ---- */
 
 static rt_status run_probes(void *context, rt_task_run *run) {
     return rt_task_body_run(((rt_workload *)context)->body, run);
@@ -86,8 +85,7 @@ static void recycle(void *context, rt_task *const *tasks, size_t count) {
     rt_task_pool_give(((rt_workload *)context)->pool, tasks, count);
 }
 
-/* ---- create and destroy
- * -------------------------------------------------------------------------------------- */
+/* ---- create and destroy ---- */
 
 static rt_status create_scheduler(rt_workload *self, rt_message *why) {
     const rt_workload_options *const options = &self->options;
@@ -205,8 +203,7 @@ void rt_workload_destroy(rt_workload *self) {
     free(self);
 }
 
-/* ---- execute
- * ------------------------------------------------------------------------------------------------- */
+/* ---- execute ---- */
 
 void rt_workload_request_stop(rt_workload *self) { atomic_store(&self->stop_requested, 1); }
 

@@ -20,8 +20,7 @@ uint32_t rt_stage_sample_every(rt_stage stage) {
     return stage >= RT_STAGE_ROLE_LOOKUP ? RT_SCHEDULER_SAMPLE_EVERY : 1;
 }
 
-/* ---- progress
- * ------------------------------------------------------------------------------------------------ */
+/* ---- progress ---- */
 
 static uint64_t elapsed_ns(const rt_workload *self, rt_phase phase) {
     if (phase == RT_PHASE_SETUP) {
@@ -51,8 +50,7 @@ void rt_workload_progress_read(rt_workload *self, rt_workload_progress *out) {
                                   .elapsed_ns = elapsed_ns(self, phase)};
 }
 
-/* ---- the proof
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the proof ---- */
 
 /* Counts how often each task was seen and adds up what the seen ones must have done. */
 static void expect(const rt_workload *self, rt_workload_checks *checks, rt_task_body_counts *expected) {
@@ -125,8 +123,7 @@ rt_status rt_workload_verify(rt_workload *self, rt_message *why) {
                : rt_fail(why, RT_FAILED, "%s is not what the formulas and counts require", difference);
 }
 
-/* ---- the result
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the result ---- */
 
 static rt_status merge_histograms(rt_workload *self) {
     if (self->histograms != NULL) {
