@@ -282,3 +282,17 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(reader: Reader) 
     reader.write("x.spec.json", spec)
     code, out, _ = reader.run("x.spec.json", "raw.json")
     assert code == 0 and "\x1b" not in out and "\x9b" not in out
+
+
+def test_no_name_in_a_bundle_steers_the_terminal_or_a_ci_log(reader: Reader) -> None:
+    """A bundle is read by whoever was sent it."""
+    reader.bundle(**{"data/x/\x1b[2J\u202e ##[stop-commands]a.json": b"{"})
+    code, out, err = reader.run("bundle.zip")
+    assert (code, out) == (5, "")
+    assert err.startswith("data/x/?[2J? ?[stop-commands]a.json")
+
+    spec = reader.read("x.spec.json")
+    spec["columns"][1]["name"] = "a ##[add-mask]b \u2066"
+    reader.write("x.spec.json", spec)
+    code, out, _ = reader.run("x.spec.json", "raw.json")
+    assert code == 0 and "##[" not in out and "\u2066" not in out and "a ?[add-mask]b ?" in out
