@@ -469,12 +469,9 @@ def main(arguments: Sequence[str]) -> int:
     if options.json:
         print(json.dumps(dict(table, differences=differences), indent=1, ensure_ascii=False))
     else:
-        counted = "%d cells recounted from %d files, " % (
-            len(table["rows"]) * len(spec["columns"]),
-            len(files),
-        )
-        counted += "nothing to compare with" if report is ... else "%d differences" % len(differences)
-        lines = [*lines_of(spec, table), *differences, counted]
+        end = "%d cells recounted from %d files, " % (len(table["rows"]) * len(spec["columns"]), len(files))
+        end += "nothing to compare with" if report is ... else "%d differences" % len(differences)
+        lines = [*lines_of(spec, table), *differences, end]
         print("\n".join(re.sub(ORDERS, "?", line) for line in lines))
     return DIFFERS if differences else 0
 
