@@ -31,6 +31,14 @@ def test_the_path_is_printed_and_the_losses_go_to_the_other_stream(console: Cons
     assert len(document["runs"]) == 6
 
 
+def test_no_key_of_a_file_is_a_command_to_a_terminal_or_a_ci_log(console: Console) -> None:
+    Path("h.json").write_bytes(export(entry() | {"##[add-mask]\x1b[2J\u202e": 1}))
+    code, _, err = console.run("import", "hyperfine", "h.json", "--out", "data/x")
+    assert code == 0
+    assert '["##\\u005badd-mask]\\u001b[2J\\u202e"]' in err
+    assert "##[" not in err and "\x1b" not in err and "\u202e" not in err
+
+
 def test_without_a_folder_the_evidence_goes_to_the_project(console: Console) -> None:
     write("h.json")
     assert console.run("import", "hyperfine", "h.json")[1] == "data/hyperfine/h.json\n"

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from tallymark import check, importers
+from tallymark.cli.talk import talk
 from tallymark.errors import UsageError
 from tallymark.evidence import canonical, documents, personal, strict_json
 from tallymark.importers import compose, privacy
@@ -69,7 +70,7 @@ def import_(
     target = folder / f"{request.label}.json"
     _write(target, canonical.encode(document), project)
     for line in _loss_report(document["loss"]):
-        click.echo(f"{source.shown}: {line}", err=True)
+        talk(f"{source.shown}: {line}")
     click.echo(documents.shown_path(target))
 
 
