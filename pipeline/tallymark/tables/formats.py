@@ -45,7 +45,8 @@ def footnotes(report: Report) -> list[str]:
     for number, one in enumerate(report.resolved.columns, start=1):
         counts = sorted({cells[one.column.name].n for cells in report.table.cells})
         runs = " or ".join(str(count) for count in counts)
-        parts = [f"[{number}] {one.rule}", f"n = {runs} runs a cell"]
+        counted = "runs" if one.column.baseline is None else "rounds"
+        parts = [f"[{number}] {one.rule}", f"n = {runs} {counted} a cell"]
         if one.column.percentile is not None:
             parts.append(f"population: {one.column.population or 'the samples recorded by completed runs'}")
         parts += [text for text in (one.column.footnote, one.definition) if text]
