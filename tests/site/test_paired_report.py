@@ -146,6 +146,12 @@ def test_a_panel_has_one_ring_a_round(project: Path) -> None:
     assert values == {name: pytest.approx(found) for name, found in expected.items()}
 
 
+def test_the_lineage_of_a_ratio_names_the_row_beside_it_and_repeats_no_run(page: str) -> None:
+    # two rows beside the loop, three paired columns; the loop beside itself needs no other row
+    beside = re.findall(r'with the runs of <span data-from="spec:b/\$\.columns\[\d\]\.baseline">', page)
+    assert len(beside) == 6
+
+
 def test_the_runs_name_their_round(page: str) -> None:
     assert ">Round</th>" in page
     assert len(re.findall(r'data-from="raw:~\.round"', page)) == 8

@@ -68,7 +68,11 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class LineageCell:
-    """How one cell came about: exact value, n, the runs used and a jq line that needs none of our code."""
+    """How one cell came about: exact value, n, the runs used and a jq line that needs none of our code.
+
+    ``beside`` is the baseline row whose runs stand beside those of the cell's own row; ``own_sources`` lists
+    the runs where they are others than these.
+    """
 
     anchor: str
     title: Shown
@@ -77,6 +81,7 @@ class LineageCell:
     n: Shown
     samples: Shown | None
     reason: Shown | None
+    beside: Shown | None
     own_sources: tuple[Source, ...]
     jq: Shown | None
 
@@ -191,7 +196,7 @@ def _same_n(report: ReportData, name: str) -> Shown | None:
 
 
 def _lineage(report: ReportData, at: int, row: Mapping[str, Any], jq_lines: Mapping[str, str]) -> LineageRow:
-    shared = _most_common([_places(row["cells"][name]) for name in _names(report)])
+    shared = _shared(report, row)
     cells = [
         _lineage_cell(report, at, index, row["cells"][name], shared, jq_lines.get(f"{row['id']}:{name}"))
         for index, name in enumerate(_names(report))
@@ -213,17 +218,34 @@ def _lineage_cell(
     jq_line: str | None,
 ) -> LineageCell:
     name, absent = report.columns[column]["name"], cell.get("absent")
+    base = f"spec:{report.name}/$.columns[{column}]"
+    beside = _is_beside(report, report.columns[column].get("baseline"), cell, shared)
     return LineageCell(
         anchor=f"c{row}-{name}",
-        title=sourced(report.columns[column]["title"], f"spec:{report.name}/$.columns[{column}].title"),
+        title=sourced(report.columns[column]["title"], f"{base}.title"),
         text=Shown(cell["text"], f"cell:~:{name}"),
         exact=None if absent else Shown(value_text(cell["exact"]), f"cell:~:{name}|exact"),
         n=Shown(str(cell["n"]), f"cell:~:{name}|n"),
         samples=Shown(str(cell["samples"]), f"cell:~:{name}|samples") if "samples" in cell else None,
         reason=sourced(absent["reason"], f"cell:~:{name}|reason") if absent else None,
-        own_sources=() if _places(cell) == shared else _sources(report, _places(cell)),
+        beside=Shown(report.columns[column]["baseline"], f"{base}.baseline") if beside else None,
+        own_sources=() if beside or _places(cell) == shared else _sources(report, _places(cell)),
         jq=None if jq_line is None else Shown(jq_line, f"jq:~:{name}"),
     )
+
+
+def _shared(report: ReportData, row: Mapping[str, Any]) -> Places:
+    """The runs that most cells of a row were computed from."""
+    return _most_common([_places(row["cells"][name]) for name in _names(report)])
+
+
+def _is_beside(report: ReportData, baseline: str | None, cell: Mapping[str, Any], shared: Places) -> bool:
+    """Whether a cell's runs are those of its row and those of the baseline row, which is another one."""
+    for row in report.rows:
+        if row["id"] == baseline:
+            other = _shared(report, row)
+            return other != shared and set(_places(cell)) == {*shared, *other}
+    return False
 
 
 def _places(cell: Mapping[str, Any]) -> Places:
