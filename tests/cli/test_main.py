@@ -12,6 +12,7 @@ import pytest
 from support.commands import broken
 from support.evidence import small_execution
 from support.hyperfine import entry, export
+from support.unprivileged import unprivileged
 
 from tallymark import __version__, cli, errors
 from tallymark.evidence import canonical
@@ -88,6 +89,33 @@ def test_each_fate_has_its_exit_code_and_says_why(arguments: tuple[str, ...], co
     got, _, talk = called(*arguments)
     assert (got, said in talk) == (code, True), talk
     assert "Traceback" not in talk
+
+
+def test_what_may_not_be_read_is_said_and_never_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def checked(name: str) -> tuple[object, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            cli.main(["check", name])
+        said = capsys.readouterr()
+        return stopped.value.code, said.out, said.err
+
+    assert checked("good.json")[0] == errors.CLEAN
+    tmp_path.chmod(0o755)
+    Path("good.json").rename("empty/good.json")
+    locked = (Path("bad.json"), Path("empty"))
+    for path in locked:
+        path.chmod(0)
+    try:
+        with unprivileged():
+            file, folder, whole = (checked(name) for name in ("bad.json", "empty", "."))
+    finally:
+        for path in locked:
+            path.chmod(0o755)
+    assert file[0] == folder[0] == whole[0] == errors.UNREADABLE
+    assert file[1] == "bad.json::$: cannot be read (Permission denied). Check the file.\n"
+    said = "empty::$: cannot be read (Permission denied). Check the path and its permissions.\n"
+    assert (folder[2], whole[2]) == (said, said)
 
 
 def test_evidence_that_is_there_is_a_conflict() -> None:
