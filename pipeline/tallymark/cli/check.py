@@ -27,7 +27,8 @@ def check(paths: tuple[Path, ...], format_name: str) -> int:
     """Check documents against their schema, then against the rules.
 
     A PATH is a file, read whatever its suffix, or a folder, which means its **/*.json. Paths are shown
-    relative to the working directory. The findings go to standard output, a summary to standard error.
+    relative to the working directory; what lies outside of it is outside-1/NAME in every format but text.
+    The findings go to standard output, a summary to standard error.
 
     Exit codes: 0 clean (warnings included), 1 findings, 2 misuse, 4 nothing was checked, 5 unreadable; the
     highest that applies.
