@@ -18,3 +18,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from support.built import build  # pandas and the rest, only where a site is needed
 
     return build(tmp_path_factory.mktemp("built"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the skipped tests: `pytest_sessionfinish` below turns them into a failure."""
+    for report in terminalreporter.stats.get("skipped", []):
+        terminalreporter.write_line(f"skipped, which counts as failed: {report.nodeid}")
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A skipped test is a failure: what could not be tried is not known to work."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if exitstatus == pytest.ExitCode.OK and reporter is not None and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
