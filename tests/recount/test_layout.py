@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from support.published import NAME, differences, replace_once
+import pytest
+from support.evidence import REPORT_SPEC
+from support.published import NAME, differences, replace_once, write_site
 
+from tallymark.recount import files, published
 from tallymark.recount.published import Published
 
 PAGE = f"reports/{NAME}.html"
+
+
+TITLED = 'repetitions = 3\nrow_titles = { agents = "registered roles" }\n'
 
 
 def edited(read: Published, change: Callable[[str], str]) -> list[str]:
@@ -64,6 +70,30 @@ def test_two_swapped_headers_are_named_even_with_their_sources(read: Published) 
     found = edited(read, lambda text: swap(*re.findall(r"<th><span.*?</th>", text)[3:5])(text))
     assert len(found) == 2
     assert all("table head: header" in line for line in found)
+
+
+@pytest.fixture(scope="module")
+def titled(tmp_path_factory: pytest.TempPathFactory) -> Published:
+    """The small site with a title for one of its two row keys."""
+    spec = REPORT_SPEC.replace("repetitions = 3\n", TITLED, 1)
+    project = write_site(tmp_path_factory.mktemp("titled"), spec)
+    return published.read_site(files.from_folder(project / "build" / "site"))
+
+
+def test_a_row_key_is_shown_by_its_title(titled: Published) -> None:
+    assert "registered roles</span></th>" in titled.files.text(PAGE)
+    assert differences(titled, {}) == []
+
+
+def test_a_row_key_without_its_title_is_named(titled: Published) -> None:
+    shown = f'"spec:{NAME}/$.row_titles.agents">registered roles<'
+    (line,) = edited(titled, replace_once(shown, f'"spec:{NAME}/$.rows[1]">agents<'))
+    assert f"table head: header 2 is not spec:{NAME}/$.row_titles.agents" in line
+
+
+def test_another_title_of_a_row_key_is_named(titled: Published) -> None:
+    (line,) = edited(titled, replace_once("registered roles<", "users<"))
+    assert 'shown "users", recomputed "registered roles"' in line
 
 
 def test_a_header_without_its_unit_is_named(read: Published) -> None:

@@ -74,6 +74,7 @@ def test_a_rule_that_the_schema_does_not_give_is_named(
         ('unit = "MiB"', 'unit = "GiB"', "$.columns[4].unit"),
         ("More roles take longer", "More roles take forever", "$.claims"),
         ("The scheduler on one machine", "All schedulers", "$.scope"),
+        ("repetitions = 3\n", 'repetitions = 3\nrow_titles = { agents = "users" }\n', "$.row_titles"),
         ('data = ["data/runtime-scale/*.json"]', 'data = ["data/*/*.json"]', "$.data"),
         ('name = "peak_rss"', 'name = "rss"', "$.columns"),
     ],

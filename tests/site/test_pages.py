@@ -92,6 +92,40 @@ def test_workers_above_cores_are_said_before_the_table(site: Path) -> None:
     assert text.index("8 workers on 2 cores") < text.index("Every value is computed")
 
 
+def test_registered_roles_are_called_so_wherever_a_reader_looks(site: Path) -> None:
+    """Table, run table, charts and their data name the key by the title that the spec gives it."""
+    page = article(site / "reports" / "runtime-scale.html")
+    for table in page.all("table"):
+        heads = [head.text() for head in table.all("thead")[0].all("th")]
+        assert "agents" not in heads
+        if {"data-report", "tm-runs"} & {*table.attributes, *table.attributes["class"].split()}:
+            (head,) = [one for one in table.all("thead")[0].all("th") if one.text() == "registered roles"]
+            marked = [head, *head.elements()]
+            assert "spec:runtime-scale/$.row_titles.agents" in [m.attributes.get("data-from") for m in marked]
+    titles = [one.text() for svg in page.all("svg") for one in svg.all("text") if "agents" in one.text()]
+    assert titles == []
+    assert "tasks / registered roles" in page.text()
+    charts = (site / "reports" / "runtime-scale.charts.json").read_text(encoding="utf-8")
+    assert "tasks / registered roles" in charts and "tasks / agents" not in charts
+
+
+def test_what_a_percentile_covers_stands_below_the_table(site: Path) -> None:
+    """A population explains a column; it warns of nothing."""
+    page = article(site / "reports" / "runtime-scale.html")
+    warnings = [one.text() for one in page.all("p") if one.attributes.get("class") == "tm-note"]
+    assert warnings and not [text for text in warnings if text.startswith("Population of")]
+    text = page.text()
+    assert (
+        text.index("What each column is") < text.index("Population of Queue p50") < text.index("Lineage of")
+    )
+
+
+def test_one_completion_is_a_paragraph_over_the_whole_width(site: Path) -> None:
+    page = article(site / "reports" / "runtime-scale.html")
+    (part,) = [one for one in page.all("section") if "tm-completion" in one.attributes.get("class", "")]
+    assert part.all("li") == [] and part.all("p")[0].text().startswith("One completion is one task")
+
+
 def test_the_method_page_quotes_the_timestamps_of_the_evidence(site: Path) -> None:
     """Only admission is taken under the lock in the test's manifest."""
     page = article(site / "method.html")

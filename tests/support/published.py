@@ -130,8 +130,11 @@ def index_page(value: dict[str, Any]) -> str:
 def report_page(value: dict[str, Any]) -> str:
     """The page of the report: claim, table, ledger, every run's elapsed time, a file digest."""
     name, columns = value["name"], value["spec"]["columns"]
+    titles = value["spec"].get("row_titles", {})
     heads = "".join(
-        f'<th><span data-from="spec:{name}/$.rows[{at}]">{key}</span></th>'
+        f'<th><span data-from="spec:{name}/$.row_titles.{key}">{titles[key]}</span></th>'
+        if key in titles
+        else f'<th><span data-from="spec:{name}/$.rows[{at}]">{key}</span></th>'
         for at, key in enumerate(value["spec"]["rows"])
     )
     heads += "".join(_head(name, at, column) for at, column in enumerate(columns))

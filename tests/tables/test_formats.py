@@ -55,6 +55,23 @@ def test_markdown_is_a_table_of_the_same_texts(report: Report) -> None:
     assert lines[2:5] == ["| a | 1 | 500.0 |", "| b | 1 | 2000.0 |", "| c | not measured | not measured |"]
 
 
+def test_a_row_key_is_read_by_its_title_and_exported_by_its_name(tmp_path: Path) -> None:
+    spec = spec_of(rows=["benchmark"], repetitions=1, row_titles={"benchmark": "what ran"})
+    report = computed(tmp_path, spec, samples(a=[0.5]))
+    assert formats.plain(report).splitlines()[0] == "what ran  runs [1]"
+    assert formats.markdown(report).splitlines()[0] == "| what ran | runs \\[1\\] |"
+    assert formats.csv_text(report).splitlines()[0] == "benchmark,runs,runs_exact"
+    assert list(report.to_json()["rows"][0]["key"]) == ["benchmark"]
+    assert report.to_json()["spec"]["row_titles"] == {"benchmark": "what ran"}
+
+
+def test_a_title_of_a_row_key_changes_no_digest(tmp_path: Path) -> None:
+    rows = {"rows": ["benchmark"], "repetitions": 1}
+    bare = computed(tmp_path, spec_of(**rows), samples(a=[0.5]))
+    titled = computed(tmp_path, spec_of(**rows, row_titles={"benchmark": "what ran"}), samples(a=[0.5]))
+    assert titled.digest == bare.digest
+
+
 def test_csv_has_the_shown_text_and_the_exact_value_of_each_cell(report: Report) -> None:
     assert list(csv.reader(io.StringIO(formats.csv_text(report)))) == [
         ["benchmark", "runs", "runs_exact", "longest", "longest_exact"],

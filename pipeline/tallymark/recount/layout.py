@@ -66,7 +66,7 @@ def _compare_table(report: Report, page: str, table: Element) -> list[Difference
 
 def _compare_head(report: Report, page: str, head: Element) -> list[Difference]:
     cells = [cell for row in head.all("tr") for cell in row.children if isinstance(cell, Element)]
-    titles = [f"spec:{report.name}/$.rows[{at}]" for at in range(len(report.spec["rows"]))]
+    titles = [_key_title(report, at, key) for at, key in enumerate(report.spec["rows"])]
     titles += [f"spec:{report.name}/$.columns[{at}].title" for at in range(len(report.spec["columns"]))]
     units = {
         f"spec:{report.name}/$.columns[{at}].title": f"spec:{report.name}/$.columns[{at}].unit"
@@ -82,6 +82,12 @@ def _compare_head(report: Report, page: str, head: Element) -> list[Difference]:
     if len(cells) != len(titles):
         wrong.append(f"has {len(cells)} headers for {len(titles)} keys and columns")
     return [Difference(page, f"report {report.name}, table head", problem, _REBUILD) for problem in wrong]
+
+
+def _key_title(report: Report, at: int, key: str) -> str:
+    """A row key that the spec gives a title is shown by it, every other one by its name."""
+    titled = key in report.spec.get("row_titles", {})
+    return f"spec:{report.name}/$.row_titles.{key}" if titled else f"spec:{report.name}/$.rows[{at}]"
 
 
 def _compare_body(report: Report, page: str, body: Element) -> list[Difference]:

@@ -43,6 +43,7 @@ _SPEC_KEYS = (
     "title",
     "data",
     "rows",
+    "row_titles",
     "repetitions",
     "scope",
     "charts",

@@ -21,7 +21,7 @@ from typing import Any
 
 from tallymark.errors import SpecError
 from tallymark.site import series as points
-from tallymark.site.labels import UNIT_LABELS, fixture, row_label, row_title
+from tallymark.site.labels import UNIT_LABELS, fixture, key_title, row_label, row_title
 from tallymark.site.report_data import ReportData, Run
 from tallymark.site.scales import Axis, category_axis, linear_axis, nines_axis, value_axis
 from tallymark.site.series import Number, Series
@@ -199,7 +199,7 @@ def _split(report: ReportData, chart: Mapping[str, Any]) -> Iterator[tuple[str, 
         groups.setdefault(str(report.rows[at]["key"][key]), []).append(at)
     for number, (text, rows) in enumerate(groups.items()):
         source = f"key:{report.name}/{report.rows[rows[0]]['id']}/{key}"
-        yield f"-{number}", (words(f", {key} = "), Shown(text, source)), rows
+        yield f"-{number}", (words(f", {key_title(report, key)} = "), Shown(text, source)), rows
 
 
 def _sampled_run(report: ReportData, row: int, repetition: int) -> Run | None:

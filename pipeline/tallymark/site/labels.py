@@ -39,8 +39,21 @@ def row_label(report: ReportData, row: int) -> Shown:
 
 
 def row_title(report: ReportData) -> str:
-    """The names of the row keys, in the order of ``row_values``."""
-    return " / ".join(report.spec["rows"])
+    """The titles of the row keys, in the order of ``row_values``."""
+    return " / ".join(key_title(report, key) for key in report.spec["rows"])
+
+
+def key_title(report: ReportData, key: str) -> str:
+    """What a reader is shown for a row key: the title that the spec gives it, else its name."""
+    return visible(report.spec.get("row_titles", {}).get(key, key))
+
+
+def key_head(report: ReportData, at: int) -> Shown:
+    """The same for the row key at a place, with its reference: the head of its column."""
+    key = report.spec["rows"][at]
+    titled = key in report.spec.get("row_titles", {})
+    below = f"$.row_titles.{key}" if titled else f"$.rows[{at}]"
+    return Shown(key_title(report, key), f"spec:{report.name}/{below}")
 
 
 def fixture(report: ReportData) -> Sentence:

@@ -53,7 +53,7 @@ class ClaimView:
 
 @dataclass(frozen=True, slots=True)
 class ScopePart:
-    """One list of the scope: measured, not measured, must not be concluded, one completion."""
+    """One list of the scope: measured, not measured, must not be concluded."""
 
     title: str
     tone: str
@@ -89,6 +89,7 @@ class ReportPage:
     status: tuple[Sentence, ...]
     claims: tuple[ClaimView, ...]
     scope: tuple[ScopePart, ...]
+    completion: tuple[str, Sentence] | None
     warnings: tuple[Sentence, ...]
     notes: tuple[Sentence, ...]
     constants: tuple[tuple[str, Shown], ...]
@@ -121,8 +122,9 @@ def report_page(
         status=status_lines(report, status),
         claims=claims(report),
         scope=_scope(report),
-        warnings=tuple(note for note in notes if any(part.source for part in note)),
-        notes=tuple(note for note in notes if not any(part.source for part in note)),
+        completion=_completion(report),
+        warnings=tuple(note for note in notes if _warns(note)),
+        notes=tuple(note for note in notes if not _warns(note)),
         constants=constants_view(report),
         recount=Shown(commands.recount_command(report), f"command:{report.name}/recount"),
         rerun=Shown(commands.rerun_command(report), f"command:{report.name}/rerun"),
@@ -199,11 +201,20 @@ def _scope(report: ReportData) -> tuple[ScopePart, ...]:
             ("must_not_conclude", "Must not be concluded", "no"),
         )
     ]
-    if "completion" in scope:
-        parts.append(
-            ScopePart("One completion", "yes", ((f"{base}.completion", sentence(scope["completion"])),))
-        )
     return tuple(part for part in parts if part.items)
+
+
+def _completion(report: ReportData) -> tuple[str, Sentence] | None:
+    """What one completed piece of work is, with the reference of the whole sentence; None when not said."""
+    scope: Mapping[str, Any] = report.value["prose"]["scope"]
+    if "completion" not in scope:
+        return None
+    return f"said:{report.name}/$.scope.completion", sentence(scope["completion"])
+
+
+def _warns(note: Sentence) -> bool:
+    """Whether a note holds a number of the data; titles that it quotes from the spec only name columns."""
+    return any(part.source and not part.source.startswith("spec:") for part in note)
 
 
 def _rerun_cost(report: ReportData) -> Sentence:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tallymark.site.labels import key_head
 from tallymark.site.report_data import ReportData, Run, column_format, config_value, resolve
 from tallymark.site.shown import ABSENT_MARK, Format, Shown, sourced, value_text, visible
 
@@ -52,9 +53,9 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class RunsView:
-    """The run table; ``keys`` are names and whether they hold text."""
+    """The run table; ``keys`` are the row keys, each with: has it a title, does it hold text."""
 
-    keys: tuple[tuple[str, bool], ...]
+    keys: tuple[tuple[Shown, bool, bool], ...]
     measures: tuple[Measure, ...]
     has_time: bool
     has_rounds: bool
@@ -74,7 +75,10 @@ def runs_view(report: ReportData) -> RunsView:
     """Every run of every file of the report."""
     measures = _measures(report)
     return RunsView(
-        keys=tuple((key, report.holds_words(key)) for key in report.spec["rows"]),
+        keys=tuple(
+            (key_head(report, at), key in report.spec.get("row_titles", {}), report.holds_words(key))
+            for at, key in enumerate(report.spec["rows"])
+        ),
         measures=measures,
         has_time=any(run.value.get("started_at") for run in report.runs),
         has_rounds=any("round" in run.value for run in report.runs),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tallymark.site.labels import key_head
 from tallymark.site.report_data import RawFile, ReportData, run_index
 from tallymark.site.shown import Shown, sourced, value_text, visible
 
@@ -125,7 +126,7 @@ def table_view(report: ReportData, jq_lines: Mapping[str, str]) -> TableView:
     return TableView(
         report=report.name,
         keys=tuple(
-            Head(key, Shown(key, f"spec:{report.name}/$.rows[{at}]"), None, "", report.holds_words(key))
+            Head(key, key_head(report, at), None, "", report.holds_words(key))
             for at, key in enumerate(report.spec["rows"])
         ),
         heads=tuple(_head(report, at, column) for at, column in enumerate(report.columns)),

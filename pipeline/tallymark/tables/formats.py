@@ -23,12 +23,13 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def headings(report: Report) -> list[str]:
-    """Row keys, then column titles with their unit and the number of their footnote."""
+    """Titles of the row keys, then those of the columns with their unit and the number of their footnote."""
     columns = [
         f"{one.column.title}{'' if one.unit == '1' else f' ({one.unit})'} [{number}]"
         for number, one in enumerate(report.resolved.columns, start=1)
     ]
-    return [*report.resolved.spec.rows, *columns]
+    spec = report.resolved.spec
+    return [*(spec.row_titles.get(key, key) for key in spec.rows), *columns]
 
 
 def body(report: Report) -> list[list[str]]:

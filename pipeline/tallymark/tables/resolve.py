@@ -17,6 +17,8 @@ from tallymark.units import UnitError
 
 _HISTOGRAM_UNIT = "ns"
 _POOLED = "pooled_percentile"
+# what a published spec carries over from the declared one word for word
+_KEPT = ("row_titles", "scope", "charts", "claims", "exclude")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class ResolvedSpec:
     def to_json(self) -> dict[str, Any]:
         """The published ``NAME.spec.json``."""
         declared = self.spec.declared
-        kept = {key: declared[key] for key in ("scope", "charts", "claims", "exclude") if key in declared}
+        kept = {key: declared[key] for key in _KEPT if key in declared}
         expected = self.expected_keys()
         return {
             "schema": declared["schema"],

@@ -96,7 +96,10 @@ class Exclusion:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A report spec. ``path`` is how messages show the file; ``declared`` is its whole content."""
+    """A report spec. ``path`` is how messages show the file; ``declared`` is its whole content.
+
+    ``row_titles`` holds what readers are shown for a row key, where that is not its name.
+    """
 
     path: str
     name: str
@@ -104,6 +107,7 @@ class Spec:
     title: str
     data: tuple[str, ...]
     rows: tuple[str, ...]
+    row_titles: Mapping[str, str]
     repetitions: int | Mapping[str, int]
     expected_rows: Mapping[str, tuple[JsonValue, ...]] | None
     scope: Scope
@@ -173,6 +177,7 @@ def _spec(value: Mapping[str, Any], shown: str) -> Spec:
         title=value["title"],
         data=tuple(value["data"]),
         rows=tuple(value["rows"]),
+        row_titles=value.get("row_titles", {}),
         repetitions=value["repetitions"],
         expected_rows=None if expected is None else {key: tuple(expected[key]) for key in value["rows"]},
         scope=_scope(value.get("scope", {})),

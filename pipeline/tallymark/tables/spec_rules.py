@@ -95,6 +95,20 @@ def _rows(value: Mapping[str, Any]) -> Iterator[Problem]:
     if expected is not None and sorted(expected) != sorted(value["rows"]):
         problem = f"has the keys {sorted(expected)}, rows has {sorted(value['rows'])}"
         yield "$.expected_rows", problem, "list the values of every row key"
+    yield from _row_titles(value["rows"], value.get("row_titles", {}))
+
+
+def _row_titles(rows: Sequence[str], titles: Mapping[str, str]) -> Iterator[Problem]:
+    """A title stands in charts too, where no digit has a source, and tells its key from the others."""
+    shown = [titles.get(key, key) for key in rows]
+    for key, title in titles.items():
+        where = f"$.row_titles.{key}"
+        if key not in rows:
+            yield where, f"{key!r} makes no rows", f"name one of {', '.join(rows)}"
+        if any(character.isdigit() for character in title):
+            yield where, f"{title!r} holds a digit", "say it without a digit"
+        if shown.count(title) > 1:
+            yield where, f"{title!r} is the title of two row keys", "give each its own title"
 
 
 def _repeated(names: Sequence[str], place: str, field: str = "") -> Iterator[Problem]:
