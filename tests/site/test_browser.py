@@ -186,6 +186,26 @@ def test_wide_tables_scroll_inside_a_narrow_screen(visit: Any, site: Path) -> No
     assert key is not None and box is not None and abs(key["x"] - box["x"]) < 2
 
 
+def test_a_bound_is_not_parted_from_its_number(visit: Any, site: Path) -> None:
+    """The claim's pooled p99 is "≤ …": on no width does a line end after the sign."""
+    seen = visit(java_script_enabled=False)
+    seen.page.goto((site / REPORT).as_uri())
+    bound = seen.page.locator(".tm-claim [data-from^='cell:']", has_text="≤").first
+    for width in range(320, 480, 8):
+        seen.page.set_viewport_size({"width": width, "height": 800})
+        heights = bound.evaluate("one => [...one.getClientRects()].map(box => Math.round(box.top))")
+        assert len(set(heights)) == 1, width
+
+
+def test_one_completion_is_as_wide_as_the_scope(visit: Any, site: Path) -> None:
+    seen = visit()
+    seen.page.goto((site / REPORT).as_uri())
+    widths = [
+        seen.page.locator(one).evaluate("one => one.clientWidth") for one in (".tm-scope", ".tm-completion")
+    ]
+    assert widths[0] == widths[1]
+
+
 def test_print_holds_tables_and_static_charts(visit: Any, site: Path, tmp_path: Path) -> None:
     """Also when the charts were drawn by script before: paper gets the static pictures."""
     seen = visit()
