@@ -122,7 +122,8 @@
       margin: { l: 8, r: 14, t: 26, b: 8 },
       font: { family: getComputedStyle(document.body).fontFamily, size: 11 },
       legend: {
-        title: { text: escaped(plot.querySelector("svg .legend")?.textContent ?? "") },
+        // on a line of its own, so that the names stay clear of the buttons
+        title: { text: escaped(plot.querySelector("svg .legend")?.textContent ?? ""), side: "top" },
         orientation: "h", x: 0, y: 1.02, yanchor: "bottom", bgcolor: "rgba(0,0,0,0)",
       },
       hovermode: "closest",

@@ -123,6 +123,21 @@ def test_no_button_offers_to_upload_a_chart(visit: Any, site: Path) -> None:
     assert not [label for label in labels if "hare" in label or "loud" in label]
 
 
+def test_no_button_of_a_chart_covers_its_legend(visit: Any, site: Path) -> None:
+    """A touch screen shows the buttons all the time, beside the names of the lines."""
+    seen = visit(has_touch=True)
+    seen.page.goto((site / REPORT).as_uri())
+    seen.draw_all()
+    covered = """one => [...one.querySelectorAll(".legend .traces text")].some(name =>
+        [...one.querySelectorAll(".modebar-group")].some(button => {
+            const a = name.getBoundingClientRect(), b = button.getBoundingClientRect();
+            return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        }))"""
+    assert [seen.page.locator(".tm-plotly").nth(at).evaluate(covered) for at in range(FIGURES)] == [
+        False
+    ] * FIGURES
+
+
 def test_the_dark_toggle_recolours_drawn_charts(visit: Any, site: Path) -> None:
     """Tick labels and background follow, without drawing anew."""
     seen = visit(color_scheme="light")
