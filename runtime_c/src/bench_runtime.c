@@ -2,6 +2,7 @@
  *
  * Exit codes: 0 the run completed; 1 it did not (there is a record all the same, unless stderr says why not);
  * 2 the command line or an option is wrong. */
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -71,8 +72,9 @@ static void print_help(const rt_run_options *defaults) {
 
 static bool parse_number(const char *text, uint64_t *value) {
     char *end;
+    errno = 0;
     unsigned long long parsed = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0') {
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0) {
         return false;
     }
     *value = parsed;
@@ -94,7 +96,7 @@ static bool parse_one(const char *flag, const char *value, rt_run_options *optio
             return true;
         }
         if (!parse_number(value, place)) {
-            fprintf(stderr, "bench-runtime: %s %s: use a whole number\n", flag, value);
+            fprintf(stderr, "bench-runtime: %s %s: use a whole number below 2^64\n", flag, value);
             return false;
         }
         return true;
@@ -123,6 +125,15 @@ static void handle_signals(rt_run *run, const sigset_t *signals) {
     pthread_sigmask(SIG_UNBLOCK, signals, NULL);
 }
 
+/* A record that nobody got is no success. The first failed write may lie before the last flush: ferror tells. */
+static int close_output(int code) {
+    if (fflush(stdout) == 0 && ferror(stdout) == 0) {
+        return code;
+    }
+    fprintf(stderr, "bench-runtime: standard output cannot be written; give it a place with room\n");
+    return NOT_COMPLETED;
+}
+
 static int run_once(const rt_run_options *options) {
     char message[RT_RUN_MESSAGE_BYTES];
     sigset_t signals;
@@ -144,7 +155,7 @@ static int run_once(const rt_run_options *options) {
         code = strcmp(rt_run_outcome(run), "completed") == 0 ? COMPLETED : NOT_COMPLETED;
     }
     rt_run_destroy(run);
-    return fflush(stdout) == 0 ? code : NOT_COMPLETED;
+    return code;
 }
 
 int main(int count, char **values) {
@@ -153,11 +164,11 @@ int main(int count, char **values) {
     for (int i = 1; i < count; i += 2) {
         if (strcmp(values[i], "--help") == 0 || strcmp(values[i], "-h") == 0) {
             print_help(&options);
-            return COMPLETED;
+            return close_output(COMPLETED);
         }
         if (!parse_one(values[i], i + 1 < count ? values[i + 1] : NULL, &options)) {
             return MISUSE;
         }
     }
-    return run_once(&options);
+    return close_output(run_once(&options));
 }

@@ -163,7 +163,8 @@ rt_status rt_sampler_start(rt_sampler *self, rt_message *why) {
     rt_sampler_take(self);
     self->stopping = false;
     if (pthread_create(&self->thread, NULL, sample_until_stopped, self) != 0) {
-        return rt_fail(why, RT_NO_THREAD, "the sampler's thread could not start; raise the limit of threads");
+        return rt_fail(why, RT_NO_THREAD,
+                       "the sampler's thread could not start; raise the limits of threads and memory");
     }
     self->running = true;
     return RT_OK;

@@ -113,7 +113,8 @@ static rt_status start_threads(rt_scheduler *self, rt_thread_start start, rt_mes
         return RT_OK;
     }
     return rt_fail(why, RT_NO_THREAD,
-                   "worker %u of %u could not start: %s; raise the limit of threads or choose fewer workers",
+                   "worker %u of %u could not start: %s; raise the limits of threads and memory, or choose "
+                   "fewer workers",
                    self->started_threads + 1, self->worker_count, strerror(error));
 }
 

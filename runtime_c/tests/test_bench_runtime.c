@@ -56,9 +56,11 @@ static void a_wrong_command_line_is_misuse(void) {
     static const char *const wrong[][2] = {
         {"--tasks 0", "bench-runtime: tasks is 0; choose 1 to 1099511627776\n"},
         {"--workers 1025", "bench-runtime: workers is 1025; choose 1 to 1024\n"},
-        {"--tasks many", "bench-runtime: --tasks many: use a whole number\n"},
-        {"--tasks -1", "bench-runtime: --tasks -1: use a whole number\n"},
-        {"--tasks 1e3", "bench-runtime: --tasks 1e3: use a whole number\n"},
+        {"--tasks many", "bench-runtime: --tasks many: use a whole number below 2^64\n"},
+        {"--tasks -1", "bench-runtime: --tasks -1: use a whole number below 2^64\n"},
+        {"--tasks 1e3", "bench-runtime: --tasks 1e3: use a whole number below 2^64\n"},
+        {"--tasks 18446744073709551616", /* 2^64 */
+         "bench-runtime: --tasks 18446744073709551616: use a whole number below 2^64\n"},
         {"--tasks", "bench-runtime: --tasks needs a value\n"},
         {"--roles 5", "bench-runtime: there is no option --roles; --help lists them all\n"},
     };
@@ -73,6 +75,18 @@ static void a_run_that_does_not_complete_is_told_by_the_exit_code(void) {
     ask("--tasks 1000 --context-bytes 65536 --queue-limit 1");
     CHECK_UINT(1, last.code);
     CHECK(strstr(last.text, "\"outcome\":\"overloaded\"") != NULL);
+}
+
+/* The answers go to stderr, which ask() reads. /dev/full takes nothing; the second has no output at all. */
+static void an_output_that_cannot_be_written_is_told(void) {
+    static const char *const nowhere[] = {"--tasks 1000 --context-bytes 65536 2>&1 >/dev/full #",
+                                          "--tasks 1000 --context-bytes 65536 2>&1 >&- #",
+                                          "--help 2>&1 >/dev/full #"};
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
+        ask(nowhere[i]);
+        CHECK_UINT(1, last.code);
+        CHECK_TEXT("bench-runtime: standard output cannot be written; give it a place with room\n", last.text);
+    }
 }
 
 static void help_lists_the_options_with_their_defaults(void) {
@@ -124,6 +138,7 @@ int main(void) {
     a_completed_run_is_one_line_of_json();
     a_wrong_command_line_is_misuse();
     a_run_that_does_not_complete_is_told_by_the_exit_code();
+    an_output_that_cannot_be_written_is_told();
     help_lists_the_options_with_their_defaults();
     an_interruption_keeps_the_record();
     return check_done();

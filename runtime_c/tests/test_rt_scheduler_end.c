@@ -123,11 +123,10 @@ static void a_worker_that_cannot_start_ends_the_others_and_leaks_nothing(void) {
         CHECK_UINT(RT_NO_THREAD, rt_scheduler_create(&f.options, &f.scheduler, &why));
         CHECK(f.scheduler == NULL);
         char expected[256];
-        snprintf(
-            expected, sizeof expected,
-            "worker %u of 4 could not start: Resource temporarily unavailable; raise the limit of threads or "
-            "choose fewer workers",
-            allowed + 1);
+        snprintf(expected, sizeof expected,
+                 "worker %u of 4 could not start: Resource temporarily unavailable; raise the limits of threads "
+                 "and memory, or choose fewer workers",
+                 allowed + 1);
         CHECK_TEXT(expected, why.text);
         fixture_end(&f);
     }
