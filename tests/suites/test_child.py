@@ -97,6 +97,11 @@ def test_a_line_outside_the_protocol_is_a_failure_even_when_a_record_follows(lin
     assert end.cause.startswith("the process wrote a line outside its protocol")
 
 
+def test_a_deadline_of_a_century_is_one() -> None:
+    # 2^40 tasks, the most that the schema allows, make a deadline of 35 years
+    assert ends(ANSWER, deadline_s=3.2e9) == Finished({"m": 1}, {"r": 2})
+
+
 def test_a_hanging_child_is_ended_at_its_deadline() -> None:
     end = ends(f"{PROGRESS}\nsignal.pause()", deadline_s=0.5)
     assert isinstance(end, Died)

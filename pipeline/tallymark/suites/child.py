@@ -28,6 +28,7 @@ from tallymark.suites.model import Json
 COMMAND = (sys.executable, "-I", "-m", "tallymark.runtime")
 _STDERR_KEPT = 4096
 _CHUNK = 1 << 16
+_LONGEST_WAIT_S = 3600.0  # the system call counts milliseconds in an int: a deadline of 25 days would not fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ class Child:
                 left = None if until is None else until - time.monotonic()
                 if left is not None and left <= 0:
                     return False
-                for key, _ in ready.select(left):
+                for key, _ in ready.select(left if left is None else min(left, _LONGEST_WAIT_S)):
                     data = os.read(key.fd, _CHUNK)
                     if key.fileobj is self._process.stdout:
                         self._take(data, on_progress)
