@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,18 @@ def test_a_pipe_a_device_and_a_folder_are_refused_without_waiting(tmp_path: Path
     for path in (tmp_path / "pipe.json", Path("/dev/zero"), tmp_path):
         with pytest.raises(UnreadableError, match="not a regular file"):
             documents.load(path, follow=True)
+
+
+def test_reading_reserves_what_the_file_holds_and_not_the_limit(tmp_path: Path) -> None:
+    # the limit is 512 MiB: a process with less address space must read a small file all the same
+    (tmp_path / "a.json").write_bytes(DATA)
+    tracemalloc.start()
+    try:
+        assert documents.read_bytes(tmp_path / "a.json", "a.json") == DATA
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 1 << 20
 
 
 def test_a_file_beyond_the_limit_is_refused_before_it_is_parsed(

@@ -112,21 +112,23 @@ def read_bytes(path: Path, shown: str, *, follow: bool = False) -> bytes:
                 f"{shown}::$", "it is not a regular file", "name a file that holds a document"
             )
         with os.fdopen(os.open(path, flags), "rb") as file:
-            return _capped(file.read(strict_json.MAX_BYTES + 1), shown)
+            _refuse_larger(os.fstat(file.fileno()).st_size, shown)
+            data = file.read()  # with a length it would reserve all of it, and fail where memory is short
     except FileNotFoundError:
         raise UsageError(shown, "there is no such file", "check the path") from None
     except OSError as error:
         raise UnreadableError(f"{shown}::$", f"cannot be read ({error.strerror})", "check the file") from None
     except ValueError:
         raise UsageError(shown, "the path holds a NUL character", "check the path") from None
+    _refuse_larger(len(data), shown)  # it may have grown
+    return data
 
 
-def _capped(data: bytes, shown: str) -> bytes:
-    if len(data) > strict_json.MAX_BYTES:
+def _refuse_larger(size_bytes: int, shown: str) -> None:
+    if size_bytes > strict_json.MAX_BYTES:
         raise UnreadableError(
             f"{shown}::$", f"larger than the limit of {strict_json.MAX_BYTES >> 20} MiB", "split the document"
         )
-    return data
 
 
 def find(paths: Iterable[Path]) -> list[Path]:
