@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -78,6 +79,26 @@ def test_memory_that_is_not_there_is_a_status_and_not_a_crash() -> None:
     assert (heard.code, heard.stderr) == (1, "")
     assert heard.last["error"]["status"] == "no_memory"
     assert "context" in heard.last["error"]["message"]
+
+
+def test_a_thread_that_cannot_start_is_a_status_and_not_a_crash() -> None:
+    """A stack of 64 TiB fits no address space: the run is set up, and its thread in Python cannot start."""
+    program = "threading.stack_size(1 << 46); sys.exit(main())"
+    imports = "import sys, threading; from tallymark.runtime.__main__ import main"
+    done = subprocess.run(
+        (sys.executable, "-I", "-c", f"{imports}; {program}"),
+        input='{"tasks": 10}',
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert json.loads(done.stdout.splitlines()[-1]) == {
+        "error": {
+            "status": "no_thread",
+            "message": "the thread of the run could not start; raise the limits of threads and memory",
+        }
+    }
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

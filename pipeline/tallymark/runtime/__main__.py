@@ -99,7 +99,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _execute(run: Run) -> None:
     """Run to the end, telling the progress; when nobody listens any more, stop the run first."""
     execution = _Execution(run)
-    execution.start()
+    try:
+        execution.start()
+    except RuntimeError:  # all that Python says of it
+        raise RunRefusedError(
+            "no_thread", "the thread of the run could not start; raise the limits of threads and memory"
+        ) from None
     try:
         while execution.is_alive():
             _print_progress(run.progress())
