@@ -69,7 +69,7 @@ static bool visit_memory_controller(const char *root, const char *entry, void *s
 static void read_memory_channels(const char *root, rt_fact_uint *out) {
     each_entry(root, "/sys/devices/system/edac/mc", "mc", visit_memory_controller, &out->value);
     if (out->value == 0) {
-        out->missing = "no EDAC driver tells the memory channels, and the DMI table needs root";
+        out->missing = "no EDAC driver tells the memory channels, and no other source is read";
     }
 }
 
