@@ -268,6 +268,12 @@ def test_without_standard_output_the_exit_code_still_tells() -> None:
     assert called("check", "good.json", shell=">&-")[0] == errors.CLEAN
 
 
+def test_without_standard_error_the_exit_code_still_tells() -> None:
+    for nowhere in ("2>/dev/full", "2>&-"):
+        assert called("check", "nowhere.json", shell=nowhere)[0] == errors.MISUSE
+        assert called("check", "good.json", shell=nowhere)[0] == errors.CLEAN
+
+
 def test_any_character_can_be_printed_in_any_locale() -> None:
     for name in ("ascii", "latin-1"):
         code, out, talk = called(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import sys
 
+import pytest
 from support.evidence import died, small_execution
 from support.suites import plan_of
 
@@ -18,6 +20,15 @@ class Terminal(io.StringIO):
 def test_a_log_gets_lines_and_a_terminal_gets_a_bar() -> None:
     assert isinstance(reporter(io.StringIO()), Lines)
     assert isinstance(reporter(Terminal()), Bar)
+
+
+def test_a_log_that_takes_nothing_does_not_end_a_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    with io.TextIOWrapper(io.FileIO("/dev/full", "wb"), write_through=True) as full:
+        with pytest.raises(OSError, match="No space left"):
+            print("nothing", file=full, flush=True)
+        reporter(full).say("one")
+    monkeypatch.setattr(sys, "stderr", None)  # as Python has it when the caller closed the descriptor
+    reporter().say("three")
 
 
 def test_no_line_is_a_command_to_a_terminal_or_a_ci_service() -> None:

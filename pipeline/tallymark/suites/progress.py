@@ -5,6 +5,8 @@ All of it goes to standard error; standard output is kept for the result.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 import time
 from typing import TYPE_CHECKING, Protocol, TextIO
@@ -42,6 +44,8 @@ class Reporter(Protocol):
 def reporter(stream: TextIO | None = None) -> Reporter:
     """The bar when ``stream`` (default: standard error) is a terminal, lines otherwise."""
     chosen = sys.stderr if stream is None else stream
+    if chosen is None:  # the caller closed it
+        return Lines(io.StringIO())
     return Bar(chosen) if chosen.isatty() else Lines(chosen)
 
 
@@ -57,7 +61,8 @@ class Lines:
         self._name = ""
 
     def say(self, text: str) -> None:
-        print(log_line(text), file=self._stream, flush=True)
+        with contextlib.suppress(OSError):  # a full log, or a reader that went, must not end a measurement
+            print(log_line(text), file=self._stream, flush=True)
 
     def begin(self, tasks: int) -> None:
         self._tasks, self._done, self._clock = tasks, 0, time.monotonic()
