@@ -114,7 +114,7 @@ def append(journal: Journal, kind: str, **content: Any) -> None:
         raise UsageError(
             shown_path(journal.path),
             f"cannot be written ({error.strerror}); the runs before are safe",
-            "make room, then continue with --resume",
+            "make room and run again, with --resume if the journal is still there",
         ) from None
 
 
