@@ -128,7 +128,7 @@ def index_page(value: dict[str, Any]) -> str:
 
 
 def report_page(value: dict[str, Any]) -> str:
-    """The page of the report: claim, table, ledger, every run's elapsed time, a file digest."""
+    """The page of the report: all that it must show, and nothing else."""
     name, columns = value["name"], value["spec"]["columns"]
     titles = value["spec"].get("row_titles", {})
     heads = "".join(
@@ -145,17 +145,25 @@ def report_page(value: dict[str, Any]) -> str:
         f' <code data-from="file:{one["path"]}|sha256">{one["sha256"]}</code></p>\n'
         for one in value["data"]
     )
+    rules = "".join(
+        f'<li data-from="spec:{name}/$.columns[{at}].rule">{html.escape(one["rule"])}</li>'
+        for at, one in enumerate(columns)
+    )
     return f"""<!doctype html>
 <html lang="en"><head><title>{html.escape(value["title"])}</title></head>
 <body><nav>{html.escape(value["title"])}</nav>
 <article>
 <h1 data-from="spec:{name}/$.title">{html.escape(value["title"])}</h1>
 {claims}
+{_scope(name, value)}
 <table data-report="{name}"><thead><tr>{heads}</tr></thead>
 <tbody>
 {rows}
 </tbody></table>
-<p>Runs found: <b data-from="ledger:{name}/found">{value["ledger"]["found"]}</b>.</p>
+<ol>{rules}</ol>
+{"".join(f"<p>{note}</p>" for note in map(_sentence, value["prose"]["notes"]))}
+{_ledger(name, value["ledger"])}
+{_runs(value)}
 {files}</article></body></html>
 """
 
@@ -177,11 +185,45 @@ def _row(name: str, row: dict[str, Any]) -> str:
 
 def _claim(name: str, at: int, claim: dict[str, Any], value: dict[str, Any]) -> str:
     words = {True: "holds", False: "fails", None: "cannot tell"}[claim["holds"]]
-    parts = "".join(
-        f'<span data-from="{part["from"]}">{part["text"]}</span>' if "from" in part else part["text"]
-        for part in value["prose"]["claims"][at]["parts"]
-    )
+    said = _sentence(value["prose"]["claims"][at])
     return (
         f'<p><b data-from="claim:{name}/{claim["id"]}">{words}</b>: '
-        f'<span data-from="said:{name}/$.claims[{at}].text">{parts}</span></p>'
+        f'<span data-from="said:{name}/$.claims[{at}].text">{said}</span></p>'
     )
+
+
+def _sentence(said: dict[str, Any]) -> str:
+    return "".join(
+        f'<span data-from="{part["from"]}">{part["text"]}</span>' if "from" in part else part["text"]
+        for part in said["parts"]
+    )
+
+
+def _scope(name: str, value: dict[str, Any]) -> str:
+    said: list[tuple[str, dict[str, Any]]] = []
+    for key, items in value["prose"]["scope"].items():
+        if isinstance(items, list):
+            said += [(f"{key}[{at}]", item) for at, item in enumerate(items)]
+        else:
+            said.append((key, items))
+    return "".join(
+        f'<p data-from="said:{name}/$.scope.{place}">{_sentence(one)}</p>\n' for place, one in said
+    )
+
+
+def _ledger(name: str, ledger: dict[str, Any]) -> str:
+    counts = {
+        field: len(count) if isinstance(count, list) else count
+        for field, count in ledger.items()
+        if not isinstance(count, bool)
+    }
+    return "".join(
+        f'<p>Runs {field}: <b data-from="ledger:{name}/{field}">{count}</b>.</p>\n'
+        for field, count in counts.items()
+    )
+
+
+def _runs(value: dict[str, Any]) -> str:
+    """The outcome of every run; those of the small sites are all completed."""
+    runs = [(one["sha256"], at) for one in value["data"] for at in range(one["runs"])]
+    return "".join(f'<p data-from="raw:{sha256}/$.runs[{at}].outcome">completed</p>\n' for sha256, at in runs)

@@ -53,7 +53,7 @@ def _stray_cells(page: str, table: Element) -> list[Difference]:
             page, f"line {row.line}", "has the cells of a report outside its table", "Build the site again"
         )
         for row in table.all("tr")
-        if {"cell", "key"} <= {reference.partition(":")[0] for _, reference in _references(row)}
+        if {"cell", "key"} <= {reference.partition(":")[0] for _, reference in references(row)}
     ]
 
 
@@ -73,7 +73,7 @@ def _compare_head(report: Report, page: str, head: Element) -> list[Difference]:
         for at, column in enumerate(report.spec["columns"])
         if column.get("unit") not in (None, "1")
     }
-    shown = [[reference for _, reference in _references(cell)] for cell in cells]
+    shown = [[reference for _, reference in references(cell)] for cell in cells]
     wrong = [
         f"header {at + 1} is not {title}"
         for at, title in enumerate(titles)
@@ -130,11 +130,11 @@ def _named(reference: str) -> str:
 
 def _own_reference(cell: Element) -> str:
     """The key or cell that a table cell shows: its own reference, or the only one inside it."""
-    found = [text for _, text in _references(cell) if text.partition(":")[0] in ("cell", "key")]
+    found = [text for _, text in references(cell) if text.partition(":")[0] in ("cell", "key")]
     return found[0] if len(found) == 1 else ""
 
 
-def _references(element: Element) -> list[tuple[Element, str]]:
+def references(element: Element) -> list[tuple[Element, str]]:
     """Every reference at or below an element, with ``~`` written out; what has no form is left out."""
     found = []
     for one in element.elements():

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tallymark.errors import UnreadableError
-from tallymark.recount import layout, svg
+from tallymark.recount import conduct, layout, shows, svg
 from tallymark.recount.difference import Difference, mismatch
 from tallymark.recount.files import Files
 from tallymark.recount.html_tree import Element, parse
@@ -27,6 +27,7 @@ _SPOKEN = (
     "placeholder",
     "label",
     "value",
+    "start",
 )
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6", "title")
 _REBUILD = "Build the site again, or find out who edited the page"
@@ -86,11 +87,15 @@ def compare_pages(published: Published, trees: Mapping[str, HtmlPage]) -> Tally:
             page.add(Difference(name, f"line {line}", problem, "Write plain, well-nested markup"))
         if len(tree.root.all("article")) > 1:
             page.add(Difference(name, "", "has more than one <article>", "Write one article a page"))
+        tally.differences += conduct.compare_conduct(name, tree.root)
         article = tree.article()
         if article is not None:
             _read_article(page, article)
             known.update(token for one in article.all(*_HEADINGS) for token in numbers(one.text()))
             tally.differences += layout.compare_tables(published, name, article, tables)
+            for own in (report for report, page in tables.items() if page == name):
+                if own in published.reports:
+                    tally.differences += shows.compare_shown(published.reports[own], name, article)
             if name.removeprefix("reports/").removesuffix(".html") not in published.broken:
                 points, differences = svg.compare_charts(published, name, article)
                 tally.chart_points += points
