@@ -86,9 +86,11 @@ def test_the_path_of_the_document_is_all_of_standard_output(console: Console, tm
 def test_run_smoke_checks_every_suite_and_is_made_anew_each_time(console: Console, tmp_path: Path) -> None:
     for _ in range(2):
         code, out, _err = console.run("run", "smoke")
-        assert (code, out) == (0, "build/smoke/scale/smoke.json\n")
-    value = document(tmp_path / "build" / "smoke" / "scale" / "smoke.json")
-    assert (value["execution"]["label"], len(value["runs"])) == ("smoke", 2)
+        assert (code, out) == (0, "build/smoke/scale/smoke.json\nbuild/smoke/sweep/smoke.json\n")
+    for name, runs in (("scale", 2), ("sweep", 4)):
+        value = document(tmp_path / "build" / "smoke" / name / "smoke.json")
+        assert (value["execution"]["suite"], value["execution"]["label"]) == (name, "smoke")
+        assert len(value["runs"]) == runs
     assert not (tmp_path / "data").exists()
 
 
@@ -112,7 +114,7 @@ def test_run_smoke_overwrites_nothing_in_a_folder_that_was_named(console: Consol
         (("scale", "--seed", "x"), "'x' is not a valid integer"),
         (("scale", "--repetitions", "0"), "outside 1"),
         (("scale", "--resume"), "no journal to resume"),
-        (("sizzle",), "there is no such suite. Use one of scale, smoke"),
+        (("sizzle",), "there is no such suite. Use one of scale, sweep, smoke"),
         (("smoke", "--label", "x"), "takes no option but --out"),
         (("smoke", "--set", "tasks=5"), "takes no option but --out"),
         (("smoke", "--preset", "full"), "has one size"),

@@ -54,7 +54,8 @@ def run(
 ) -> int:
     """Run a benchmark SUITE and write its evidence; print the path of the document.
 
-    Suites: scale (100 and 1000 registered roles), smoke (correctness of every suite, in seconds).
+    Suites: scale (100 and 1000 registered roles), sweep (1, 2, 4 and 8 workers, or all combinations of the
+    values that --set gives to one or two number keys), smoke (correctness of every suite, in seconds).
     """
     if suite == catalogue.SMOKE:
         if any(value is not None for value in (label, seed, repetitions)) or settings or resume:

@@ -13,10 +13,11 @@ from tallymark.suites.plan import Request
 from tallymark.suites.progress import Reporter
 from tallymark.suites.scale import SCALE
 from tallymark.suites.stop import Stop
+from tallymark.suites.sweep import SWEEP
 from tallymark.suites.written import Written
 
 SMOKE = "smoke"
-SUITES: Mapping[str, SuiteDefinition] = MappingProxyType({suite.name: suite for suite in (SCALE,)})
+SUITES: Mapping[str, SuiteDefinition] = MappingProxyType({suite.name: suite for suite in (SCALE, SWEEP)})
 
 
 def named(name: str) -> SuiteDefinition:

@@ -101,7 +101,11 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class SuiteDefinition:
-    """A measuring suite: its fixture, the keys that make its configurations, its presets."""
+    """A measuring suite: its fixture, the keys that make its configurations, its presets.
+
+    ``free_factors``: up to so many number keys of the user's choice may take several values and then make the
+    configurations in place of ``axes``; with 0 only the axes vary.
+    """
 
     name: str
     title: str
@@ -109,6 +113,7 @@ class SuiteDefinition:
     axes: Mapping[str, tuple[Scalar, ...]]
     presets: Mapping[str, Preset]
     warmup_runs: int = 1
+    free_factors: int = 0
 
 
 @dataclass(frozen=True, slots=True)

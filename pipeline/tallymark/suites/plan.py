@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tallymark import schemas
 from tallymark.errors import UsageError
 from tallymark.suites.model import (
     DEFAULT_PRESET,
+    KEYS,
     SCHEMA,
     Configuration,
     Plan,
@@ -117,13 +118,26 @@ def command(request: Request) -> str:
 def _configurations(request: Request, tasks: int) -> Iterator[Configuration]:
     """The product of the axes, each with every value asked for, over the fixture and the single settings."""
     suite, values = request.suite, request.settings.values
-    single: dict[str, Scalar] = {key: several[0] for key, several in values.items() if key not in suite.axes}
+    axes = _axes(suite, values)
+    single: dict[str, Scalar] = {key: several[0] for key, several in values.items() if key not in axes}
     if single.get("submission") == "paced":
         single.setdefault("window", 0)  # an open loop has no window; the runtime refuses any other value
     fixture = suite.base.with_values({"tasks": tasks, **single})
-    axes = {key: values.get(key, several) for key, several in suite.axes.items()}
     for point in itertools.product(*axes.values()):
         yield fixture.with_values(dict(zip(axes, point, strict=True)))
+
+
+def _axes(
+    suite: SuiteDefinition, values: Mapping[str, tuple[Scalar, ...]]
+) -> Mapping[str, tuple[Scalar, ...]]:
+    """The keys that make the product: the user's own factors where the suite takes them, else the suite's.
+
+    Factors stand in the order of the run record, so that the order of the options changes no plan.
+    """
+    factors = {key: values[key] for key in KEYS if len(values.get(key, ())) > 1}
+    if suite.free_factors and factors:
+        return factors
+    return {key: values.get(key, several) for key, several in suite.axes.items()}
 
 
 def _ordered(configurations: list[Configuration], repetitions: int, seed: int) -> Iterator[PlannedRun]:

@@ -20,7 +20,7 @@ from tallymark.suites import compose, execute
 from tallymark.suites.assertion import Assertion
 from tallymark.suites.child import Finished, Refused, describe
 from tallymark.suites.launch import run_once
-from tallymark.suites.model import Json, Plan, PlannedRun
+from tallymark.suites.model import Configuration, Json, Plan, PlannedRun
 from tallymark.suites.stamp import new_id, utc_now
 from tallymark.suites.stop import Stop
 from tallymark.suites.written import errors_of
@@ -39,13 +39,21 @@ class Trial:
 
 
 def trial(plan: Plan, stop: Stop) -> Trial:
-    """One run of the plan's first configuration with at most 1,000 tasks.
+    """One run of the plan's first configuration with at most 1,000 tasks, and of each other with one task.
 
-    UsageError: the runtime refuses the configuration. BrokenRuntimeError: the run gave no record.
+    Whatever the runtime refuses of a plan is thus known before anything is measured.
+    UsageError: the runtime refuses a configuration. BrokenRuntimeError: a run gave no record.
     StoppedError: the user stopped it.
     """
-    first = plan.runs[0].configuration
-    planned = PlannedRun(0, 1, replace(first, tasks=min(TASKS, first.tasks)))
+    first, *others = dict.fromkeys(planned.configuration for planned in plan.runs)
+    made = _tried(replace(first, tasks=min(TASKS, first.tasks)), stop)
+    for other in others:
+        _tried(replace(other, tasks=1), stop)
+    return made
+
+
+def _tried(configuration: Configuration, stop: Stop) -> Trial:
+    planned = PlannedRun(0, 1, configuration)
     begun = time.monotonic_ns()
     end = run_once(planned, new_id(), stop)
     wall_ms = (time.monotonic_ns() - begun) / 1e6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from types import MappingProxyType
 
@@ -24,7 +24,8 @@ def parse(texts: Iterable[str], suite: SuiteDefinition) -> Settings:
     """The settings in ``texts`` (each ``key=value[,value]``), checked for key, type and repetition.
 
     UsageError: an unknown key, a key given twice, a value of the wrong type, several values for a key that
-    the suite does not vary, or several task counts. Ranges are the schema's business (``plan.build``).
+    the suite does not vary or for more keys than it varies at once, or several task counts. Ranges are the
+    schema's business (``plan.build``).
     """
     values: dict[str, tuple[Scalar, ...]] = {}
     for text in texts:
@@ -32,6 +33,7 @@ def parse(texts: Iterable[str], suite: SuiteDefinition) -> Settings:
         if key in values:
             raise UsageError(f"--set {text}", f"{key} is set twice", f"write --set {key}=VALUE,VALUE once")
         values[key] = several
+    _refuse_many_factors(values, suite)
     return Settings(MappingProxyType(values))
 
 
@@ -55,18 +57,35 @@ def _one(text: str, suite: SuiteDefinition) -> tuple[str, tuple[Scalar, ...]]:
 
 
 def _refuse_product(key: str, suite: SuiteDefinition, where: str) -> None:
-    """Only the suite's own axes make a product; the task count never does, one document holds one."""
+    """The suite's axes make a product, or any number where the user chooses; the task count never does."""
     if key == "tasks":
         raise UsageError(
             where,
             "one document holds one task count",
             "run the suite once for each count, with its own --label",
         )
-    if key not in suite.axes:
+    if suite.free_factors and key not in _WHOLE:
+        raise UsageError(
+            where,
+            f"suite {suite.name} varies numbers, and {key} is a word",
+            f"give {key} one value, and run again for the next with another --label",
+        )
+    if not suite.free_factors and key not in suite.axes:
         raise UsageError(
             where,
             f"suite {suite.name} takes several values only for {', '.join(suite.axes)}",
             f"give {key} one value, and run again for the next",
+        )
+
+
+def _refuse_many_factors(values: Mapping[str, tuple[Scalar, ...]], suite: SuiteDefinition) -> None:
+    """A product of many factors has a table that nobody reads, and takes the time of all of them."""
+    factors = [key for key in KEYS if len(values.get(key, ())) > 1]
+    if suite.free_factors and len(factors) > suite.free_factors:
+        raise UsageError(
+            "--set",
+            f"{len(factors)} keys have several values: {', '.join(factors)}",
+            f"vary {suite.free_factors} of them at most, and run again for the others with another --label",
         )
 
 
