@@ -210,6 +210,12 @@ def test_a_bundle_is_written_and_recounts_with_python_alone(console: Console, pr
     assert console.run("explain", NAME, CELL, "--site", "small.zip")[0] == 0
 
 
+def test_a_bundle_of_a_bundle_is_the_same_bundle(console: Console, project: Path) -> None:
+    assert console.run("bundle", NAME, "--out", "first.zip")[0] == 0
+    assert console.run("bundle", NAME, "--site", "first.zip", "--out", "second.zip")[0] == 0
+    assert (project / "first.zip").read_bytes() == (project / "second.zip").read_bytes()
+
+
 def test_a_bundle_stands_in_build_by_default(console: Console, project: Path) -> None:
     assert console.run("bundle", NAME)[0] == 0
     with zipfile.ZipFile(project / "build" / f"{NAME}.zip") as archive:

@@ -82,3 +82,8 @@ def test_numbers_apart_are_numbers(read: Published, markup: str) -> None:
 @pytest.mark.parametrize("link", ["https://example.org/", "../index.html", "#table"])
 def test_links_that_only_lead_somewhere_are_fine(read: Published, link: str) -> None:
     assert added(read, "</h1>", f'<a href="{link}">more</a>') == []
+
+
+def test_a_page_written_by_hand_may_have_pictures_and_aligned_tables(read: Published) -> None:
+    page = '<article><p><img src="x.png" alt="a worker"></p><table><tr><td style="text-align: right">a</td>'
+    assert differences(read, {"about.html": f"{page}</tr></table></article>"}) == []

@@ -37,12 +37,15 @@ recount.py   the script; it shares no code with the program that made the table
 
 
 def members(published: Published, report: Report) -> dict[str, bytes]:
-    """The files of the bundle by name. UsageError: the site lacks the script."""
+    """The files of the bundle by name, from a site or a bundle. UsageError: it lacks the script."""
     if SCRIPT not in published.files:
         raise UsageError(published.files.shown, f"has no {SCRIPT}", "build the site again")
     held = {document.path: document.data for document in report.data}
-    held["spec.json"] = published.files.read(f"reports/{report.name}.spec.json")
-    held["report.json"] = published.files.read(f"reports/{report.name}.json")
+    for name, on_site in (("spec.json", "spec.json"), ("report.json", "json")):
+        place = f"reports/{report.name}.{on_site}"
+        held[name] = published.files.read(
+            place if place in published.files or name not in published.files else name
+        )
     held[SCRIPT] = published.files.read(SCRIPT)
     held["README.txt"] = _README.format(
         title=" ".join(report.spec["title"].split()),
