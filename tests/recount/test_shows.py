@@ -24,6 +24,7 @@ PAGE = f"reports/{NAME}.html"
         (r"<p data-from=\"raw:[^\"]*runs\[2\].*?</p>", "run $.runs[2] of data/runtime-scale/1k.json"),
         (r"<p><a href=.*?</p>", "digest of data/runtime-scale/1k.json"),
         (r"<p>[^<]*<span data-from=\"constant:[^<]*</span> workers on.*?</p>", "note 1"),
+        (r"<p>[^<]*<span data-from=\"constant:[^<]*</span> workers on.*?</p>", "'8 workers on 2 cores'"),
     ],
 )
 def test_a_part_that_is_left_out_is_named(read: Published, part: str, said: str) -> None:

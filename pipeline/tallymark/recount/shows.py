@@ -27,6 +27,20 @@ def compare_shown(report: Report, page: str, article: Element) -> Iterator[Diffe
     for at, note in enumerate(report.value.get("notes") or []):
         if _plain(str(note)) not in text:
             yield Difference(page, f"report {report.name}, note {at + 1}", _NOT_SHOWN, _REBUILD)
+    crowded = _crowded(report)
+    if crowded is not None and _plain(crowded) not in text:
+        yield Difference(page, f"report {report.name}, {crowded!r}", _NOT_SHOWN, _REBUILD)
+
+
+def _crowded(report: Report) -> str | None:
+    """What must be said of more workers than cores, from the raw files: whoever drops the note drops it from
+    the report JSON too."""
+    constants = report.table["constants"]
+    machine, workers = constants.get("machine"), constants.get("workers")
+    cores = machine.get("cores") if isinstance(machine, dict) else None
+    if isinstance(cores, int) and isinstance(workers, int) and workers > cores:
+        return f"{workers} workers on {cores} cores"
+    return None
 
 
 def _required(report: Report) -> Iterator[tuple[str, str]]:
