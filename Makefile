@@ -83,7 +83,7 @@ benchmark: benchmark-scheduler
 
 ## make screenshots          the pictures of the README, from the built site
 screenshots: install
-	@$(BIN)/tallymark site screenshot --page reports/runtime-scale.html --width 1280 --out site/readme.png
+	@$(BIN)/tallymark site screenshot --page reports/runtime-scale.html --width 1280 --height 1500 --out site/readme.png
 
 # As root on Debian the missing packages are installed; otherwise they are named and make stops.
 system-packages:
