@@ -254,24 +254,34 @@ def test_a_reader_that_went_away_is_no_success_and_no_bug() -> None:
     assert talk == "≤ 5 µs \\udcff\n"
 
 
-def test_a_full_disk_is_no_success() -> None:
-    code, _, talk = called("talkative", "1", before=added("talkative"), shell=">/dev/full")
+# Buffered streams, as everybody has them, fail at another moment than unbuffered ones.
+BUFFERING = pytest.mark.parametrize("unbuffered", ["", "1"])
+
+
+@BUFFERING
+def test_a_full_disk_is_no_success(unbuffered: str) -> None:
+    env = {"PYTHONUNBUFFERED": unbuffered}
+    code, _, talk = called("talkative", "1", before=added("talkative"), shell=">/dev/full", env=env)
     assert code == errors.MISUSE
     assert talk == "the output: No space left on device. Check the path, its permissions and the disk.\n"
-    code, _, talk = called("check", "good.json", "--format", "json", shell=">/dev/full")
+    code, _, talk = called("check", "good.json", "--format", "json", shell=">/dev/full", env=env)
     assert code == errors.MISUSE
     assert "the output: No space left on device." in talk
 
 
-def test_without_standard_output_the_exit_code_still_tells() -> None:
-    assert called("check", "bad.json", shell=">&-")[0] == errors.FINDINGS
-    assert called("check", "good.json", shell=">&-")[0] == errors.CLEAN
+@BUFFERING
+def test_without_standard_output_the_exit_code_still_tells(unbuffered: str) -> None:
+    env = {"PYTHONUNBUFFERED": unbuffered}
+    assert called("check", "bad.json", shell=">&-", env=env)[0] == errors.FINDINGS
+    assert called("check", "good.json", shell=">&-", env=env)[0] == errors.CLEAN
 
 
-def test_without_standard_error_the_exit_code_still_tells() -> None:
+@BUFFERING
+def test_without_standard_error_the_exit_code_still_tells(unbuffered: str) -> None:
+    env = {"PYTHONUNBUFFERED": unbuffered}
     for nowhere in ("2>/dev/full", "2>&-"):
-        assert called("check", "nowhere.json", shell=nowhere)[0] == errors.MISUSE
-        assert called("check", "good.json", shell=nowhere)[0] == errors.CLEAN
+        assert called("check", "nowhere.json", shell=nowhere, env=env)[0] == errors.MISUSE
+        assert called("check", "good.json", shell=nowhere, env=env)[0] == errors.CLEAN
 
 
 def test_any_character_can_be_printed_in_any_locale() -> None:

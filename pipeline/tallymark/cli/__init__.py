@@ -119,7 +119,7 @@ def _exit_code(arguments: list[str] | None) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        talk(streams.refusal(error).line())
+        streams.tell(error)
         return errors.MISUSE
     except Exception:  # noqa: BLE001 - the last line of defence: a bug of ours, said as one
         return _internal_error()

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from tallymark import errors
 from tallymark.cli.talk import talk
@@ -31,13 +31,32 @@ def finished(code: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop()
-        return CUT_OFF
+        _drop(sys.stdout)
+        code = CUT_OFF
     except OSError as error:
-        _drop()
+        _drop(sys.stdout)
         talk(refusal(error).line())
-        return code or errors.MISUSE
+        code = code or errors.MISUSE
+    _let_talk_go()
     return code
+
+
+def tell(error: OSError) -> None:
+    """Say what the system refused, once: output that takes nothing is emptied, not tried again at the end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _drop(sys.stdout)
+    talk(refusal(error).line())
+
+
+def _let_talk_go() -> None:
+    """Standard error that takes nothing must not decide the exit code (else it is 120)."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except OSError:
+        _drop(sys.stderr)
 
 
 def refusal(error: OSError) -> UsageError:
@@ -47,6 +66,6 @@ def refusal(error: OSError) -> UsageError:
     return UsageError(str(place), problem, "check the path, its permissions and the disk")
 
 
-def _drop() -> None:
+def _drop(stream: TextIO) -> None:
     """Give the interpreter's own last flush a place, or it would complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
