@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tallymark.evidence.strict_json import JsonValue
-from tallymark.site.shown import Format, Shown, sourced, value_text, visible, words
+from tallymark.printable import printable as visible
+from tallymark.site.shown import Format, Shown, sourced, value_text, words
 
 
 @pytest.mark.parametrize(

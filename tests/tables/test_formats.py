@@ -101,7 +101,7 @@ def test_foreign_text_is_no_markdown_no_html_and_steers_no_terminal(tmp_path: Pa
     report = computed(tmp_path, spec, samples(**{"a|b<script>&amp;`x`": [0.5]}))
     markdown = formats.markdown(report)
     assert r"| a\|b\<script\>&amp;amp;\`x\` |" in markdown
-    assert r"\\x1b\[J" in markdown
+    assert r"\\u001b\[J" in markdown
     assert "\x1b" not in markdown and "\x1b" not in formats.plain(report)
 
 

@@ -10,7 +10,7 @@ import click
 
 from tallymark import tables
 from tallymark.evidence import canonical
-from tallymark.printable import log_line
+from tallymark.printable import log_line, printable
 
 if TYPE_CHECKING:
     from tallymark.tables.report import Report
@@ -60,14 +60,14 @@ def _rich(computed: Report) -> str:
 
     from tallymark.tables import formats
 
-    drawn = Table(title=Text(formats.visible(computed.resolved.spec.title)))
+    drawn = Table(title=Text(printable(computed.resolved.spec.title)))
     for heading in formats.headings(computed):
-        drawn.add_column(Text(formats.visible(heading)), justify="right", overflow="fold")
+        drawn.add_column(Text(printable(heading)), justify="right", overflow="fold")
     for texts in formats.body(computed):
-        drawn.add_row(*(Text(formats.visible(text)) for text in texts))
+        drawn.add_row(*(Text(printable(text)) for text in texts))
     console = Console(file=sys.stdout, highlight=False)
     with console.capture() as captured:
         console.print(drawn)
         for line in [*formats.footnotes(computed), "", *formats.closing(computed)]:
-            console.print(Text(formats.visible(line)))
+            console.print(Text(printable(line)))
     return captured.get()

@@ -5,18 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tallymark.printable import printable as visible
 from tallymark.recount import recount as script
 from tallymark.recount.reference import Reference, Unresolved
 
-# C0 and C1 controls, the soft hyphen, zero-width and bidirectional marks, the byte order mark.
-_RANGES = ((0, 0x20), (0x7F, 0xA0), (0xAD, 0xAE), (0x200B, 0x2010), (0x2028, 0x202F), (0x2060, 0x206A))
-_INVISIBLE = frozenset([code for start, end in _RANGES for code in range(start, end)] + [0xFEFF])
 LABEL_LENGTH = 28
-
-
-def visible(text: str) -> str:
-    """``text`` with characters that act instead of being read written as ``\\uXXXX``."""
-    return "".join(f"\\u{ord(char):04x}" if ord(char) in _INVISIBLE else char for char in text)
 
 
 def value_text(value: Any) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from tallymark import units
 from tallymark.evidence import canonical
-from tallymark.site.shown import Shown, visible
+from tallymark.printable import printable as visible
+from tallymark.site.shown import Shown
 
 _BYTES_PER_MIB = 1_048_576
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tallymark.printable import printable as visible
 from tallymark.site.report_data import ReportData
-from tallymark.site.shown import Sentence, Shown, sourced, value_text, visible, words
+from tallymark.site.shown import Sentence, Shown, sourced, value_text, words
 
 # How a unit reads beside a number; "1/s" as text would itself look like a number.
 UNIT_LABELS = {

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tallymark.printable import printable as visible
 from tallymark.site.report_data import RawFile, ReportData, resolve
-from tallymark.site.shown import ABSENT_MARK, Shown, sourced, value_text, visible
+from tallymark.site.shown import ABSENT_MARK, Shown, sourced, value_text
 
 _EXECUTION = (
     "id",

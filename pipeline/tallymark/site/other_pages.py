@@ -8,9 +8,10 @@ from typing import Any
 
 from tallymark import schemas
 from tallymark.check import RULES, Rule
+from tallymark.printable import printable as visible
 from tallymark.site.report_data import RawFile, ReportData
 from tallymark.site.report_page import Badge, ClaimView, age_badge, claims, claims_badge
-from tallymark.site.shown import Sentence, Shown, sourced, visible, words
+from tallymark.site.shown import Sentence, Shown, sourced, words
 from tallymark.site.status import Status
 from tallymark.site.templating import render
 

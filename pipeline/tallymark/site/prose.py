@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tallymark.site.shown import Sentence, Shown, visible
+from tallymark.printable import printable as visible
+from tallymark.site.shown import Sentence, Shown
 
 
 def sentence(value: Mapping[str, Any]) -> Sentence:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tallymark.printable import printable as visible
 from tallymark.site import commands
 from tallymark.site.downloads import Download
 from tallymark.site.figures import Figure, Panels
@@ -17,7 +18,7 @@ from tallymark.site.manifest_view import ManifestView, manifest_view
 from tallymark.site.prose import sentence
 from tallymark.site.report_data import ReportData
 from tallymark.site.runs_view import LedgerLine, RunsView, constants_view, ledger_view, runs_view
-from tallymark.site.shown import Sentence, Shown, sourced, value_text, visible, words
+from tallymark.site.shown import Sentence, Shown, sourced, value_text, words
 from tallymark.site.status import Status, status_lines
 from tallymark.site.svg import Chart, chart
 from tallymark.site.table_view import TableView, table_view

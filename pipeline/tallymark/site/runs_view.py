@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tallymark.printable import printable as visible
 from tallymark.site.labels import key_head
 from tallymark.site.report_data import ReportData, Run, column_format, config_value, resolve
-from tallymark.site.shown import ABSENT_MARK, Format, Shown, sourced, value_text, visible
+from tallymark.site.shown import ABSENT_MARK, Format, Shown, sourced, value_text
 
 LEDGER = (
     ("found", "Runs in the raw files."),

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from tallymark import units
 from tallymark.evidence import canonical
 from tallymark.evidence.strict_json import JsonValue
+from tallymark.printable import printable as visible
 
-# C0 and C1 controls, zero-width and bidirectional marks: they would act instead of being read.
-_INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _GROUPED = re.compile(r"([^\d]*)(\d{5,16})((?:\.\d+)?)\Z")
 ABSENT_MARK = "–"
 
@@ -64,11 +63,6 @@ def words(text: str) -> Shown:
 def sourced(text: str, source: str) -> Shown:
     """Text with its reference when it holds a digit; bare words need none."""
     return Shown(text, source if any(character.isdigit() for character in text) else "")
-
-
-def visible(text: str) -> str:
-    """Text in which every invisible or direction-changing character is written as ``\\uXXXX``."""
-    return _INVISIBLE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def value_text(value: JsonValue) -> str:

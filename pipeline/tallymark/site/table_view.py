@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tallymark.printable import printable as visible
 from tallymark.site.labels import key_head
 from tallymark.site.report_data import RawFile, ReportData, run_index
-from tallymark.site.shown import Shown, sourced, value_text, visible
+from tallymark.site.shown import Shown, sourced, value_text
 
 Places = tuple[tuple[str, int], ...]
 DIRECTIONS = {"lower": "Lower is better.", "higher": "Higher is better."}

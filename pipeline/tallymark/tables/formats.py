@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from tallymark.evidence.strict_json import JsonValue
+from tallymark.printable import printable
 from tallymark.tables.report import Report
 
 # A spreadsheet takes a cell that starts like this for a formula; a plain number is none.
@@ -19,7 +20,6 @@ _FORMULA = re.compile(r"[=+\-@\t\r\n]|\A\s+[=+\-@]")
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?\Z")
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _HEADING_WIDTH = 14
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def headings(report: Report) -> list[str]:
@@ -80,7 +80,9 @@ def plain(report: Report) -> str:
     lines = [list(texts) for texts in zip_longest(*heads, fillvalue="")] + cells
     widths = [max(len(line[at]) for line in lines) for at in range(len(heads))]
     table = ["  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)) for line in lines]
-    return "\n".join(visible(line) for line in [*table, "", *footnotes(report), "", *closing(report)]) + "\n"
+    return (
+        "\n".join(printable(line) for line in [*table, "", *footnotes(report), "", *closing(report)]) + "\n"
+    )
 
 
 def markdown(report: Report) -> str:
@@ -114,11 +116,6 @@ def key_text(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def visible(text: str) -> str:
-    """Control characters written out, so that they are read and not obeyed."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
-
-
 def _csv(lines: Sequence[Sequence[Any]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -134,4 +131,4 @@ def _unarmed(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _MARKDOWN_SPECIAL.sub(r"\\\1", visible(text)).replace("&", "&amp;")
+    return _MARKDOWN_SPECIAL.sub(r"\\\1", printable(text)).replace("&", "&amp;")
