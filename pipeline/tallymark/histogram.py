@@ -71,9 +71,9 @@ class Histogram:
     buckets: tuple[tuple[int, int], ...]
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Histogram:
-        """The histogram that a run record holds. HistogramError: it contradicts itself, and where."""
-        histogram = cls(
+    def as_recorded(cls, record: Mapping[str, Any]) -> Histogram:
+        """The same without a judgement: `problems` tells what contradicts what."""
+        return cls(
             layout=record["layout"],
             sample_every=record["sample_every"],
             count=record["count"],
@@ -82,6 +82,11 @@ class Histogram:
             max_ns=record["max_ns"],
             buckets=tuple((index, count) for index, count in record["buckets"]),
         )
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Histogram:
+        """The histogram that a run record holds. HistogramError: it contradicts itself, and where."""
+        histogram = cls.as_recorded(record)
         problem = next(histogram.problems(), None)
         if problem is not None:
             raise HistogramError(problem)

@@ -49,7 +49,8 @@ class Run:
     @functools.cached_property
     def parsed_histograms(self) -> dict[str, Histogram]:
         """Stage → histogram as it was written, sound or not."""
-        return {stage: _parsed(record) for stage, record in self.value.get("histograms", {}).items()}
+        recorded = self.value.get("histograms", {})
+        return {stage: Histogram.as_recorded(record) for stage, record in recorded.items()}
 
     @functools.cached_property
     def histograms(self) -> dict[str, Histogram]:
@@ -64,18 +65,6 @@ class Run:
     def found(self, key: str, problem: str, do: str) -> Problem:
         """A problem at one key of the run."""
         return Problem(self.at(key), problem, do)
-
-
-def _parsed(record: dict[str, Any]) -> Histogram:
-    return Histogram(
-        layout=record["layout"],
-        sample_every=record["sample_every"],
-        count=record["count"],
-        sum_ns=int(record["sum_ns"]),
-        min_ns=record["min_ns"],
-        max_ns=record["max_ns"],
-        buckets=tuple((index, count) for index, count in record["buckets"]),
-    )
 
 
 class Subject:
