@@ -31,7 +31,7 @@ SOURCES = ROOT / "benchmarks" / "scheduler"
 RUNTIME = ROOT / "runtime_c" / "src"
 MODULES = (
     *("status", "allocator", "clock", "random", "histogram", "context_store", "agent_pool", "history"),
-    *("task_pool", "task_body", "scheduler", "scheduler_worker", "scheduler_report"),
+    *("resident", "task_pool", "task_body", "scheduler", "scheduler_worker", "scheduler_report"),
     *("workload", "workload_submit", "workload_report"),
 )
 COMMON_FLAGS = ("-O2", "-DNDEBUG", "-fPIC", "-pthread")  # those of the released build

@@ -33,7 +33,7 @@ rt_status rt_context_store_create(rt_allocator *allocator, uint64_t bytes, uint6
     }
     self->allocator = allocator;
     self->bytes = bytes;
-    self->buffer = rt_allocate_lines(allocator, 1, bytes);
+    self->buffer = rt_allocate_owned(allocator, RT_OWNER_CONTEXT, 1, bytes);
     if (self->buffer == NULL) {
         rt_free(allocator, self);
         return rt_fail(why, RT_NO_MEMORY,

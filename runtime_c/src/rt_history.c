@@ -17,8 +17,10 @@ rt_status rt_history_init(rt_history *self, rt_allocator *allocator, uint64_t li
     if (slots > UINT32_MAX - spares) {
         return RT_NO_MEMORY; /* entries are numbered in 32 bits */
     }
-    self->entries = rt_allocate_lines(allocator, slots + spares, self->entry_bytes);
-    self->ring = self->entries == NULL ? NULL : rt_allocate_lines(allocator, slots + 1, sizeof *self->ring);
+    self->entries = rt_allocate_owned(allocator, RT_OWNER_HISTORY, slots + spares, self->entry_bytes);
+    self->ring = self->entries == NULL
+                     ? NULL
+                     : rt_allocate_owned(allocator, RT_OWNER_HISTORY, slots + 1, sizeof *self->ring);
     if (self->ring == NULL) {
         rt_history_reset(self, allocator);
         return RT_NO_MEMORY;

@@ -127,7 +127,7 @@ rt_status rt_sampler_create(rt_allocator *allocator, uint64_t interval_ns, size_
     self->context = context;
     self->interval_ns = interval_ns;
     self->capacity = capacity;
-    self->rows = rt_allocate_array(allocator, capacity, sizeof *self->rows);
+    self->rows = rt_allocate_owned(allocator, RT_OWNER_SAMPLER, capacity, sizeof *self->rows);
     if (self->rows == NULL) {
         goto fail;
     }
@@ -142,7 +142,7 @@ rt_status rt_sampler_create(rt_allocator *allocator, uint64_t interval_ns, size_
 fail_mutex:
     pthread_mutex_destroy(&self->mutex);
 fail_rows:
-    rt_free(allocator, self->rows);
+    rt_free_lines(allocator, self->rows);
 fail:
     rt_free(allocator, self);
     return rt_fail(why, RT_NO_MEMORY, "no memory for %zu rows of the sampler", capacity);
@@ -155,7 +155,7 @@ void rt_sampler_destroy(rt_sampler *self) {
     rt_sampler_stop(self);
     pthread_cond_destroy(&self->wake);
     pthread_mutex_destroy(&self->mutex);
-    rt_free(self->allocator, self->rows);
+    rt_free_lines(self->allocator, self->rows);
     rt_free(self->allocator, self);
 }
 

@@ -71,7 +71,8 @@ static rt_status allocate_worker(rt_scheduler *self, uint32_t index) {
     for (uint32_t i = 0; i < self->batch_limit; i++) {
         worker->spares[i] = rt_history_spare(&self->history, index * self->batch_limit + i);
     }
-    worker->histograms = rt_allocate_lines(self->allocator, RT_SCHEDULER_STAGES, sizeof *worker->histograms);
+    worker->histograms = rt_allocate_owned(self->allocator, RT_OWNER_HISTOGRAMS, RT_SCHEDULER_STAGES,
+                                           sizeof *worker->histograms);
     if (worker->histograms == NULL) {
         return RT_NO_MEMORY;
     }

@@ -107,8 +107,8 @@ static rt_status allocate_workers(rt_task_body *self, rt_message *why) {
     rt_allocator *const allocator = self->options.allocator;
     const uint32_t count = self->options.workers;
     self->workers = rt_allocate_lines(allocator, count, sizeof *self->workers);
-    self->lookups = rt_allocate_lines(allocator, count, sizeof *self->lookups);
-    self->prompts = rt_allocate_lines(allocator, count, sizeof *self->prompts);
+    self->lookups = rt_allocate_owned(allocator, RT_OWNER_HISTOGRAMS, count, sizeof *self->lookups);
+    self->prompts = rt_allocate_owned(allocator, RT_OWNER_HISTOGRAMS, count, sizeof *self->prompts);
     if (self->workers == NULL || self->lookups == NULL || self->prompts == NULL) {
         return rt_fail(why, RT_NO_MEMORY, "no memory for the state of %u workers; choose fewer", count);
     }

@@ -18,8 +18,8 @@ struct rt_task_pool {
 rt_status rt_task_pool_create(rt_allocator *allocator, uint64_t count, rt_task_pool **out) {
     *out = NULL;
     rt_task_pool *const self = rt_allocate(allocator, sizeof *self);
-    rt_task *const tasks = rt_allocate_lines(allocator, count, sizeof *tasks);
-    rt_task **const returned = rt_allocate_lines(allocator, count, sizeof *returned);
+    rt_task *const tasks = rt_allocate_owned(allocator, RT_OWNER_TASKS, count, sizeof *tasks);
+    rt_task **const returned = rt_allocate_owned(allocator, RT_OWNER_TASKS, count, sizeof *returned);
     if (self == NULL || tasks == NULL || returned == NULL) {
         rt_free_lines(allocator, returned);
         rt_free_lines(allocator, tasks);

@@ -135,7 +135,7 @@ static rt_status create_body(rt_workload *self, rt_message *why) {
 
 static rt_status create_tasks(rt_workload *self, rt_message *why) {
     const uint64_t tasks = self->options.tasks;
-    self->seen = rt_allocate_lines(&self->allocator, tasks, sizeof *self->seen);
+    self->seen = rt_allocate_owned(&self->allocator, RT_OWNER_VERIFICATION, tasks, sizeof *self->seen);
     if (self->seen == NULL || rt_task_pool_create(&self->allocator, rt_workload_task_objects(&self->options),
                                                   &self->pool) != RT_OK) {
         return rt_fail(why, RT_NO_MEMORY,

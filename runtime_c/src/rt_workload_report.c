@@ -129,7 +129,8 @@ static rt_status merge_histograms(rt_workload *self) {
     if (self->histograms != NULL) {
         return RT_OK;
     }
-    self->histograms = rt_allocate_lines(&self->allocator, RT_STAGES, sizeof *self->histograms);
+    self->histograms =
+        rt_allocate_owned(&self->allocator, RT_OWNER_HISTOGRAMS, RT_STAGES, sizeof *self->histograms);
     if (self->histograms == NULL) {
         return RT_NO_MEMORY;
     }
