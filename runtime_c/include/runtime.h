@@ -48,6 +48,39 @@ typedef struct rt_run_options {
     uint64_t rate_per_s;
     const char *task_stack;
     uint64_t sampler_interval_ms;
+    const char *workload;   /* "tasks", "context" or "lookup": what the run does */
+    uint64_t workload_seed; /* of content, ids, arrivals and faults */
+    const char *variant;    /* side of a comparison of two builds; "none" otherwise */
+    uint64_t priorities;    /* task i has level i mod priorities */
+    uint64_t batches;       /* equal batches, each drained before the next */
+    uint64_t yields;        /* cooperative yields in each task */
+    uint64_t stack_bytes;   /* of a pooled stack; 0 for inline */
+    uint64_t max_suspended; /* one more blocks its worker instead; 0: no limit */
+    const char *wait_mode;  /* "none", "blocking" or "yielding": how a task awaits its provider */
+    uint64_t wait_us;       /* mean of the provider's answer time */
+    const char *wait_distribution;
+    uint64_t timeout_us; /* of each task, from its (intended) submission; 0: none */
+    uint64_t fail_permille;
+    uint64_t slow_permille;
+    uint64_t cancel_permille;
+    uint64_t slow_us;            /* further wait of a slow task */
+    const char *fault_ramp;      /* "linear": the shares rise from 0 at the first task to full at the last */
+    uint64_t memory_limit_bytes; /* address space beyond what the process has at set-up; 0: no limit */
+    uint64_t kill_after_tasks;   /* the process kills itself once so many tasks have ended; 0: never */
+    uint64_t outage_start_ms;    /* the provider of tenant 0 fails from here ... */
+    uint64_t outage_ms;          /* ... for so long */
+    const char *retry_policy;
+    uint64_t retry_attempts;
+    uint64_t retry_delay_us;
+    uint64_t tenants;   /* task i belongs to tenant i mod tenants */
+    uint64_t steady_ms; /* open loop: phases steady, pause, burst, again and again; 0: no phases */
+    uint64_t pause_ms;
+    uint64_t burst_ms;
+    uint64_t burst_factor;
+    const char *snapshot; /* "at_rest" or "running": when the shared context is rolled back */
+    uint64_t rollbacks;
+    uint64_t rewrite_permille; /* share of the chunks that each cycle rewrites */
+    uint64_t overview_bytes;   /* bound of the overview of a warm context */
 } rt_run_options;
 
 /* A consistent view of a run in progress. */
@@ -58,6 +91,7 @@ typedef struct rt_run_progress {
     uint64_t tasks_completed;
     uint64_t tasks_failed;
     uint64_t tasks_cancelled;
+    uint64_t tasks_timed_out;
     uint64_t tasks_rejected;
     uint64_t queue;
     uint64_t active;

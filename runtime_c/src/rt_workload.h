@@ -86,7 +86,8 @@ void rt_workload_request_stop(rt_workload *self);
 typedef struct rt_workload_progress {
     rt_phase phase;
     uint64_t tasks; /* to submit in all */
-    uint64_t tasks_submitted, tasks_admitted, tasks_completed, tasks_failed, tasks_cancelled, tasks_rejected;
+    uint64_t tasks_submitted, tasks_admitted, tasks_completed, tasks_failed, tasks_cancelled, tasks_timed_out;
+    uint64_t tasks_rejected;
     uint64_t queue, queue_peak;
     uint32_t active;
     uint64_t elapsed_ns; /* since the start of execute; 0 before, final once finished */

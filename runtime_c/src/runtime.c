@@ -18,9 +18,10 @@
 #define SAMPLER_ROWS 4096 /* 192 KiB; 41 s at 10 ms before the resolution halves */
 
 struct rt_run {
-    rt_run_options options; /* its strings are constants or the two arrays below */
+    rt_run_options options; /* its strings are constants or the three arrays below */
     char suite[RT_OPTIONS_SUITE_BYTES];
     char run_id[RT_OPTIONS_RUN_ID_BYTES];
+    char variant[RT_OPTIONS_VARIANT_BYTES];
     rt_allocator allocator;
     rt_workload *workload;
     rt_sampler *sampler;
@@ -48,6 +49,8 @@ static rt_status copy_options(rt_run *self, const rt_run_options *options) {
     self->options = *options;
     snprintf(self->suite, sizeof self->suite, "%s", options->suite);
     self->options.suite = self->suite;
+    snprintf(self->variant, sizeof self->variant, "%s", options->variant);
+    self->options.variant = self->variant;
     if (options->run_id != NULL) {
         snprintf(self->run_id, sizeof self->run_id, "%s", options->run_id);
     } else if (getrandom(&drawn, sizeof drawn, 0) == (ssize_t)sizeof drawn) {
@@ -284,6 +287,7 @@ void rt_run_progress_read(rt_run *self, rt_run_progress *out) {
                              .tasks_completed = progress.tasks_completed,
                              .tasks_failed = progress.tasks_failed,
                              .tasks_cancelled = progress.tasks_cancelled,
+                             .tasks_timed_out = progress.tasks_timed_out,
                              .tasks_rejected = progress.tasks_rejected,
                              .queue = progress.queue,
                              .active = progress.active,

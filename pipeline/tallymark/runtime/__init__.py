@@ -57,7 +57,7 @@ class Run:
 
     def __init__(self, options: RunOptions) -> None:
         self._ffi, self._lib = _load()
-        given, texts = _to_c(self._ffi, options)
+        given, texts = _to_c(self._ffi, self._lib, options)
         handle = self._ffi.new("rt_run **")
         message = self._ffi.new("char[]", _MESSAGE_BYTES)
         status = self._lib.rt_run_create(given, handle, message, _MESSAGE_BYTES)
@@ -153,9 +153,10 @@ def _text(ffi: Ffi, pointer: Any) -> str:
     return ffi.string(pointer).decode("utf-8")
 
 
-def _to_c(ffi: Ffi, options: RunOptions) -> tuple[Any, list[Any]]:
+def _to_c(ffi: Ffi, lib: Lib, options: RunOptions) -> tuple[Any, list[Any]]:
     """The C struct, and the texts that it points to, which must live as long as it is used."""
     given = ffi.new("rt_run_options *")
+    lib.rt_run_options_init(given)
     texts = []
     for name, value in options.to_json().items():
         if isinstance(value, str):
