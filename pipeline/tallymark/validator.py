@@ -50,7 +50,8 @@ def _items(validator: Any, items: Any, instance: Any, schema: Mapping[str, Any])
 
 _Cell: TypeAlias = tuple[frozenset[type], float, float]
 _ROW_KEYWORDS: Final = {"description", "type", "minItems", "maxItems", "prefixItems", "x-role"}
-_CELL_KEYWORDS: Final = {"description", "type", "minimum", "maximum", "x-role", "x-unit"}
+_ANNOTATIONS: Final = {"description", "x-role", "x-unit", "x-direction", "x-definition"}
+_CELL_KEYWORDS: Final = {"type", "minimum", "maximum", *_ANNOTATIONS}
 _PYTHON_TYPES: Final = {"integer": (int,), "number": (int, float), "null": (type(None),)}
 
 

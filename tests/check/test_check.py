@@ -47,7 +47,11 @@ def test_a_finding_is_one_line_with_place_problem_and_remedy() -> None:
     [
         ({}, "$", "declares no schema"),
         ({"schema": 7}, "$.schema", "schema 7 is unknown"),
-        ({"schema": "runtime-execution/9.9"}, "$.schema", "Use runtime-execution/1.0, or a newer Tallymark"),
+        (
+            {"schema": "runtime-execution/9.9"},
+            "$.schema",
+            "Use runtime-execution/1.0 or runtime-execution/1.1, or",
+        ),
         ({"schema": "other/1.0"}, "$.schema", "Use one of findings/1.0"),
         ({"schema": "runtime-execution/1.0\n"}, "$.schema", "unknown"),
     ],

@@ -36,7 +36,7 @@ def messages(document: dict[str, Any], schema_id: str = RUNTIME) -> list[tuple[s
 
 def test_the_schemas_of_this_version_are_shipped() -> None:
     kinds = ("findings", "imported-execution", "report", "report-spec", "runtime-execution")
-    assert sorted(schemas.released()) == sorted(f"{kind}/1.0" for kind in kinds)
+    assert sorted(schemas.released()) == sorted([*(f"{kind}/1.0" for kind in kinds), "runtime-execution/1.1"])
 
 
 def test_schemas_and_the_module_of_that_name_live_side_by_side() -> None:
@@ -215,6 +215,8 @@ def test_no_pattern_lets_a_final_newline_through() -> None:
         "99/100",
         "A.b-1",
         "0" * 8,
+        "t1",
+        "ab",
     ]
     for schema_id in schemas.released():
         for node in patterns(schemas.schema(schema_id)):

@@ -8,6 +8,7 @@ from tallymark.check.rule import Problem, Run, run_rule
 
 _ENDED = ("tasks_completed", "tasks_failed", "tasks_cancelled", "tasks_timed_out")
 _LEFT = ("active_at_end", "queue_at_end")
+OPEN_LOOPS = ("paced", "poisson")  # tasks are due by a schedule of their own
 _RERUN = "Run the suite again; a record is never corrected by hand"
 
 
@@ -189,14 +190,14 @@ def checksums(run: Run) -> Iterator[Problem]:
 @run_rule(
     "submission-settings",
     "Window and rate fit the way of submission",
-    why="A closed loop has a window and no rate, an open one a rate and no window; a stray value would split "
-    "or join rows.",
+    why="A closed loop has a window and no rate, an open one a rate and no window, a held run "
+    "neither; a stray value would split or join rows.",
 )
 def submission_settings(run: Run) -> Iterator[Problem]:
-    """closed: window ≥ 1, rate 0. paced: window 0, rate ≥ 1."""
+    """window ≥ 1 if closed, else 0; rate ≥ 1 if paced or poisson, else 0."""
     value = run.value
-    closed = value["submission"] == "closed"
-    if (value["window"] > 0) != closed:
-        yield run.found("window", f"{value['window']} with submission {value['submission']}", _RERUN)
-    if (value["rate_per_s"] > 0) == closed:
-        yield run.found("rate_per_s", f"{value['rate_per_s']} with submission {value['submission']}", _RERUN)
+    submission = value["submission"]
+    if (value["window"] > 0) != (submission == "closed"):
+        yield run.found("window", f"{value['window']} with submission {submission}", _RERUN)
+    if (value["rate_per_s"] > 0) != (submission in OPEN_LOOPS):
+        yield run.found("rate_per_s", f"{value['rate_per_s']} with submission {submission}", _RERUN)
