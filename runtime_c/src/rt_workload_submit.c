@@ -38,6 +38,7 @@ static rt_status submit_batch(rt_workload *self, uint64_t first_id, size_t count
         tasks[i]->id = first_id + i;
         tasks[i]->priority = 0;
         tasks[i]->submitted_ns = due_ns == NULL ? now_ns : due_ns[i];
+        tasks[i]->deadline_ns = 0;
     }
     const rt_status status = rt_scheduler_submit_many(self->scheduler, tasks, count, &admitted);
     rt_task_pool_give(self->pool, tasks + admitted, count - admitted);
