@@ -14,7 +14,7 @@
 
 #define RT_OPTIONS_SUITE_BYTES 65 /* with the closing NUL */
 #define RT_OPTIONS_RUN_ID_BYTES 17
-#define RT_OPTIONS_VARIANT_BYTES 17
+#define RT_OPTIONS_VARIANT_BYTES 33
 #define RT_OPTIONS_WORDS_MAX 4
 
 /* An option whose value is one of a few words, and the words. */

@@ -80,7 +80,7 @@ static rt_status check_names(const rt_run_options *options, rt_message *why) {
     }
     if (options->variant == NULL || strchr(options->variant, '_') != NULL ||
         !only_of(options->variant, name_letters, 1, RT_OPTIONS_VARIANT_BYTES - 1)) {
-        return rt_fail(why, RT_INVALID, "variant is not a name; choose 1 to 16 of a-z, 0-9 and -");
+        return rt_fail(why, RT_INVALID, "variant is not a name; choose 1 to 32 of a-z, 0-9 and -");
     }
     return RT_OK;
 }

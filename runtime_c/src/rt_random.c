@@ -35,3 +35,22 @@ uint64_t rt_random_below(rt_random *self, uint64_t bound) {
 }
 
 double rt_random_unit(rt_random *self) { return (double)(rt_random_next(self) >> 11) * 0x1p-53; }
+
+/* A run of falling numbers that starts with x has an odd length with probability exp(-x): then x is the fraction.
+ * Each even run adds a whole mean. */
+uint64_t rt_random_exponential(rt_random *self, uint64_t mean) {
+    for (uint64_t whole = 0;; whole++) {
+        const uint64_t first = rt_random_next(self);
+        uint64_t last = first;
+        uint64_t length = 1;
+        for (uint64_t next = rt_random_next(self); next < last; next = rt_random_next(self)) {
+            last = next;
+            length++;
+        }
+        if (length % 2 == 1) {
+            const unsigned __int128 value =
+                (unsigned __int128)whole * mean + (((unsigned __int128)first * mean) >> 64);
+            return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
+        }
+    }
+}

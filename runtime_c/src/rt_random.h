@@ -35,4 +35,8 @@ uint64_t rt_random_below(rt_random *self, uint64_t bound);
 /* Uniform in [0, 1) with 53 bits. */
 double rt_random_unit(rt_random *self);
 
+/* Exponentially distributed with this mean, rounded down, by von Neumann's comparison of uniform numbers
+ * (1951): integers alone, so every machine draws the same. Takes some 5 numbers. Saturates. */
+uint64_t rt_random_exponential(rt_random *self, uint64_t mean);
+
 #endif

@@ -79,7 +79,7 @@ static void words_that_mean_nothing_are_refused(void) {
     check_refused(&options, "run_id is not 16 lower-case hexadecimal digits; leave it out to have one drawn");
     options = small();
     options.variant = "Seite_a";
-    check_refused(&options, "variant is not a name; choose 1 to 16 of a-z, 0-9 and -");
+    check_refused(&options, "variant is not a name; choose 1 to 32 of a-z, 0-9 and -");
 }
 
 /* One member with a value that does not go with the defaults of the others. */
