@@ -163,6 +163,21 @@ uint64_t rt_agent_pool_bytes(const rt_agent_pool *self) {
     return sizeof *self + (self->mask + 1u) * sizeof *self->index + self->role_bytes;
 }
 
+void rt_agent_pool_measure(const rt_agent_pool *self, rt_agent_pool_shape *out) {
+    *out = (rt_agent_pool_shape){.places = self->mask + 1u,
+                                 .index_bytes = (self->mask + 1u) * sizeof *self->index,
+                                 .registry_bytes = rt_agent_pool_bytes(self),
+                                 .roles = self->count};
+    for (uint64_t at = 0; at <= self->mask; at++) {
+        if (self->index[at].role != NULL) {
+            const uint32_t probe = (uint32_t)((at - self->index[at].hash) & self->mask) + 1u;
+            out->probes += probe;
+            out->collisions += probe > 1u;
+            out->longest_probe = probe > out->longest_probe ? probe : out->longest_probe;
+        }
+    }
+}
+
 static char *append(char *at, const char *bytes, size_t count) {
     memcpy(at, bytes, count);
     return at + count;

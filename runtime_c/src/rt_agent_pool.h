@@ -48,6 +48,20 @@ uint32_t rt_agent_pool_count(const rt_agent_pool *self);
 /* Bytes that the pool occupies now: registry, index, names and texts. */
 uint64_t rt_agent_pool_bytes(const rt_agent_pool *self);
 
+/* How the index stands: what a lookup pays, and what the index takes. A probe is a place that is looked at. */
+typedef struct rt_agent_pool_shape {
+    uint64_t places;
+    uint64_t index_bytes;    /* of the places */
+    uint64_t registry_bytes; /* rt_agent_pool_bytes */
+    uint32_t roles;
+    uint32_t collisions;    /* roles that do not stand at the place of their hash */
+    uint32_t longest_probe; /* places looked at until the worst role is found; 0 without roles */
+    uint64_t probes;        /* the sum over all roles */
+} rt_agent_pool_shape;
+
+/* Walks the whole index. Not beside add and remove. */
+void rt_agent_pool_measure(const rt_agent_pool *self, rt_agent_pool_shape *out);
+
 /* Writes "[name] text\n" and the task text into out, and its length into *length_bytes; no zero is added.
  * RT_TOO_SMALL: out is unchanged and *length_bytes is the room needed. */
 rt_status rt_agent_pool_prompt(const rt_agent_role *role, const char *task_text, size_t task_text_bytes,

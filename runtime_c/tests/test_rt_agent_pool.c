@@ -162,6 +162,35 @@ static void no_memory_leaves_nothing_behind(void) {
     }
 }
 
+/* By hand: an empty pool has nothing to find; one role stands at its home; a fuller pool is counted by looking. */
+static void the_shape_counts_places_and_probes(void) {
+    rt_agent_pool *const pool = pool_of(64);
+    rt_agent_pool_shape shape;
+    rt_agent_pool_measure(pool, &shape);
+    CHECK_UINT(128, shape.places);
+    CHECK_UINT(128 * 16, shape.index_bytes);
+    CHECK_UINT(0, shape.roles + shape.probes + shape.collisions + shape.longest_probe);
+    CHECK_UINT(RT_OK, add(pool, "one", ""));
+    rt_agent_pool_measure(pool, &shape);
+    CHECK_UINT(1, shape.roles);
+    CHECK_UINT(1, shape.probes);
+    CHECK_UINT(1, shape.longest_probe);
+    CHECK_UINT(0, shape.collisions);
+    for (unsigned i = 1; i < 64; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "r%u", i);
+        CHECK_UINT(RT_OK, add(pool, name, ""));
+    }
+    rt_agent_pool_measure(pool, &shape);
+    CHECK_UINT(64, shape.roles);
+    CHECK(shape.collisions > 0 && shape.collisions < 64);
+    CHECK(shape.longest_probe > 1 && shape.longest_probe <= 64);
+    CHECK(shape.probes >= 64 + shape.collisions);
+    CHECK(shape.probes <= 64 + (uint64_t)shape.collisions * (shape.longest_probe - 1));
+    CHECK_UINT(rt_agent_pool_bytes(pool), shape.registry_bytes);
+    rt_agent_pool_destroy(pool);
+}
+
 int main(void) {
     rt_allocator_init(&allocator, 0);
     roles_are_found_by_their_whole_name();
@@ -173,6 +202,7 @@ int main(void) {
     a_buffer_that_is_one_byte_short_stays_unchanged();
     role_counts_out_of_range_are_refused_with_a_sentence();
     no_memory_leaves_nothing_behind();
+    the_shape_counts_places_and_probes();
     CHECK_UINT(0, allocator.live_objects);
     return check_done();
 }
