@@ -34,6 +34,7 @@ def test_options_are_repeated_in_the_order_of_the_record_whatever_the_order_give
         ("agent=5", "'agent' is not a configuration key"),
         ("AGENTS=5", "'AGENTS' is not a configuration key"),
         ("suite=scale", "suite follows from the suite that is run"),
+        ("variant=a", "variant follows from the suite that is run"),
         ("benchmark_version=2", "benchmark_version follows from the suite that is run"),
         ("agents=", "'' is not a whole number"),
         ("agents=1e3", "'1e3' is not a whole number"),

@@ -18,6 +18,8 @@ from tallymark.suites.scale import SCALE
 from tallymark.suites.settings import SETTABLE, parse
 from tallymark.suites.sweep import SWEEP
 
+# numbers of which 1 and 2 are out of range
+NUMBERS = {"stack_bytes": (16384, 32768)}
 SMALL = ("--set", "tasks=300", "--set", "context_bytes=65536", "--set", "probes=4", "--repetitions", "1")
 
 
@@ -65,12 +67,32 @@ def test_a_factor_of_the_users_choice_takes_the_place_of_the_workers() -> None:
     assert points(planned("probes=0,16", "workers=2"), "probes", "workers") == {(n, 2): 2 for n in (0, 16)}
 
 
-@pytest.mark.parametrize(
-    "key",
-    [key for key in SETTABLE if key not in ("tasks", "access_pattern", "submission", "task_stack")],
-)
-def test_every_number_but_the_task_count_is_a_factor(key: str) -> None:
-    assert points(planned(f"{key}=1,2"), key) == {(1,): 2, (2,): 2}
+WORDS = {
+    "access_pattern": ("uniform", "strided"),
+    "submission": ("closed", "held"),
+    "task_stack": ("inline", "pooled"),
+    "workload": ("context", "lookup"),
+    "wait_mode": ("none", "blocking"),
+    "wait_distribution": ("constant", "exponential"),
+    "fault_ramp": ("none", "linear"),
+    "retry_policy": ("immediate", "backoff"),
+    "snapshot": ("at_rest", "running"),
+}
+
+
+@pytest.mark.parametrize("key", [key for key in SETTABLE if key != "tasks"])
+def test_every_key_but_the_task_count_is_a_factor(key: str) -> None:
+    low, high = WORDS.get(key, NUMBERS.get(key, (1, 2)))
+    assert points(planned(f"{key}={low},{high}"), key) == {(low,): 2, (high,): 2}
+
+
+def test_keys_that_follow_from_a_factor_follow_it_in_each_combination() -> None:
+    plan = planned("submission=closed,paced,held", "rate_per_s=1000")
+    assert points(plan, "submission", "window", "rate_per_s") == {
+        ("closed", 1024, 0): 2,
+        ("paced", 0, 1000): 2,
+        ("held", 0, 0): 2,
+    }
 
 
 def test_two_factors_make_every_combination_in_each_block() -> None:
@@ -120,8 +142,7 @@ def test_the_command_repeats_the_factors_in_the_order_of_the_record() -> None:
             "vary 2 of them at most",
         ),
         (["tasks=1000,2000"], "one document holds one task count", "with its own --label"),
-        (["submission=closed,paced"], "submission is a word", "give submission one value"),
-        (["access_pattern=uniform,random"], "access_pattern is a word", "give access_pattern one value"),
+        (["variant=a,b"], "variant follows from the suite that is run", "name the suite itself"),
         (["suite=scale,sweep"], "suite follows from the suite that is run", "name the suite itself"),
         (["workers=2,2"], "a value is given twice", "name each value once"),
     ],

@@ -15,9 +15,10 @@ _LARGEST = 2**53 - 1
 class RunOptions:
     """Every scalar configuration key under its name in the run record, with the defaults of suite ``scale``.
 
-    Sizes are in bytes, ``rate_per_s`` in tasks a second (0 when not paced), ``window`` in tasks (0 when
-    paced), ``sampler_interval_ms`` in milliseconds. ``run_id`` is 16 lower-case hexadecimal digits, or None
-    to have one drawn. Ranges are judged by the runtime itself when the run is made.
+    The suffix of a name is its unit: ``_bytes``, ``_us``, ``_ms``, ``_permille``; ``rate_per_s`` is in tasks
+    a second (0 when not an open loop), ``window`` in tasks (0 unless closed). ``run_id`` is 16 lower-case
+    hexadecimal digits, or None to have one drawn. Ranges are judged by the runtime itself when the run is
+    made.
     """
 
     suite: str = "scale"
@@ -39,6 +40,39 @@ class RunOptions:
     rate_per_s: int = 0
     task_stack: str = "inline"
     sampler_interval_ms: int = 10
+    workload: str = "tasks"
+    workload_seed: int = 1
+    variant: str = "none"
+    priorities: int = 1
+    batches: int = 1
+    yields: int = 0
+    stack_bytes: int = 0
+    max_suspended: int = 0
+    wait_mode: str = "none"
+    wait_us: int = 0
+    wait_distribution: str = "constant"
+    timeout_us: int = 0
+    fail_permille: int = 0
+    slow_permille: int = 0
+    cancel_permille: int = 0
+    slow_us: int = 0
+    fault_ramp: str = "none"
+    memory_limit_bytes: int = 0
+    kill_after_tasks: int = 0
+    outage_start_ms: int = 0
+    outage_ms: int = 0
+    retry_policy: str = "none"
+    retry_attempts: int = 0
+    retry_delay_us: int = 0
+    tenants: int = 1
+    steady_ms: int = 0
+    pause_ms: int = 0
+    burst_ms: int = 0
+    burst_factor: int = 1
+    snapshot: str = "none"
+    rollbacks: int = 0
+    rewrite_permille: int = 0
+    overview_bytes: int = 3900
     index: int = 0
     repetition: int = 1
     run_id: str | None = None

@@ -12,7 +12,7 @@ from tallymark.runtime import RunOptions
 Scalar: TypeAlias = int | str
 Json: TypeAlias = dict[str, object]
 
-SCHEMA = "runtime-execution/1.0"
+SCHEMA = "runtime-execution/1.1"
 PRESETS = ("smoke", "quick", "full")
 DEFAULT_PRESET = "quick"
 
@@ -21,8 +21,8 @@ DEFAULT_PRESET = "quick"
 class Configuration:
     """Every scalar configuration key of a run, by the name that the run record uses.
 
-    Sizes are in bytes, ``rate_per_s`` in tasks a second (0: not paced), ``sampler_interval_ms`` in
-    milliseconds.
+    The suffix of a name is its unit: ``_bytes``, ``_us``, ``_ms``, ``_permille`` (thousandths);
+    ``rate_per_s`` is in tasks a second (0: no open loop). What each key means is in the schema.
     """
 
     suite: str
@@ -44,6 +44,39 @@ class Configuration:
     rate_per_s: int
     task_stack: str
     sampler_interval_ms: int
+    workload: str
+    workload_seed: int
+    variant: str
+    priorities: int
+    batches: int
+    yields: int
+    stack_bytes: int
+    max_suspended: int
+    wait_mode: str
+    wait_us: int
+    wait_distribution: str
+    timeout_us: int
+    fail_permille: int
+    slow_permille: int
+    cancel_permille: int
+    slow_us: int
+    fault_ramp: str
+    memory_limit_bytes: int
+    kill_after_tasks: int
+    outage_start_ms: int
+    outage_ms: int
+    retry_policy: str
+    retry_attempts: int
+    retry_delay_us: int
+    tenants: int
+    steady_ms: int
+    pause_ms: int
+    burst_ms: int
+    burst_factor: int
+    snapshot: str
+    rollbacks: int
+    rewrite_permille: int
+    overview_bytes: int
 
     def to_json(self) -> Json:
         """The keys and values in the order of the run record."""
@@ -103,7 +136,7 @@ class Preset:
 class SuiteDefinition:
     """A measuring suite: its fixture, the keys that make its configurations, its presets.
 
-    ``free_factors``: up to so many number keys of the user's choice may take several values and then make the
+    ``free_factors``: up to so many keys of the user's choice may take several values and then make the
     configurations in place of ``axes``; with 0 only the axes vary.
     """
 

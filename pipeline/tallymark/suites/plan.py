@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from tallymark import schemas
 from tallymark.errors import UsageError
+from tallymark.suites.dependent import consistent
 from tallymark.suites.model import (
     DEFAULT_PRESET,
     KEYS,
@@ -120,11 +121,11 @@ def _configurations(request: Request, tasks: int) -> Iterator[Configuration]:
     suite, values = request.suite, request.settings.values
     axes = _axes(suite, values)
     single: dict[str, Scalar] = {key: several[0] for key, several in values.items() if key not in axes}
-    if single.get("submission") == "paced":
-        single.setdefault("window", 0)  # an open loop has no window; the runtime refuses any other value
     fixture = suite.base.with_values({"tasks": tasks, **single})
+    varied = [key for key, several in axes.items() if len(several) > 1]
     for point in itertools.product(*axes.values()):
-        yield fixture.with_values(dict(zip(axes, point, strict=True)))
+        chosen = fixture.with_values(dict(zip(axes, point, strict=True)))
+        yield consistent(chosen, {*single, *axes}, varied)
 
 
 def _axes(

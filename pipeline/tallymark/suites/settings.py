@@ -10,8 +10,8 @@ from types import MappingProxyType
 from tallymark.errors import UsageError
 from tallymark.suites.model import KEYS, Configuration, Scalar, Settings, SuiteDefinition
 
-# decided by the command's argument and by the code, so they are configuration but nobody sets them
-FIXED = ("suite", "benchmark_version")
+# decided by the command's argument, by the code or by the suite's cases: configuration, but nobody sets them
+FIXED = ("suite", "benchmark_version", "variant")
 SETTABLE: tuple[str, ...] = tuple(key for key in KEYS if key not in FIXED)
 
 _WHOLE = frozenset(field.name for field in fields(Configuration) if field.type == "int")
@@ -57,18 +57,12 @@ def _one(text: str, suite: SuiteDefinition) -> tuple[str, tuple[Scalar, ...]]:
 
 
 def _refuse_product(key: str, suite: SuiteDefinition, where: str) -> None:
-    """The suite's axes make a product, or any number where the user chooses; the task count never does."""
+    """The suite's axes make a product, or any key where the user chooses; the task count never does."""
     if key == "tasks":
         raise UsageError(
             where,
             "one document holds one task count",
             "run the suite once for each count, with its own --label",
-        )
-    if suite.free_factors and key not in _WHOLE:
-        raise UsageError(
-            where,
-            f"suite {suite.name} varies numbers, and {key} is a word",
-            f"give {key} one value, and run again for the next with another --label",
         )
     if not suite.free_factors and key not in suite.axes:
         raise UsageError(
