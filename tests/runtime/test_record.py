@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 import pytest
-from support.evidence import runtime_execution
 from support.runtime import run, spoken
+from support.suites import today
 
 from tallymark.check import check_document
 from tallymark.evidence import canonical, documents
@@ -62,7 +62,7 @@ def test_a_record_has_exactly_the_fields_of_its_schema(record: dict[str, Any]) -
 
 
 def test_a_document_around_a_real_run_passes_schema_and_rules(heard: dict[str, Any]) -> None:
-    value = runtime_execution(tasks=1000, agents=(100,), repetitions=1, warmup_runs=0)
+    value = today(tasks=1000, agents=(100,), repetitions=1, warmup_runs=0)
     record = heard["run"] | {"index": 0, "repetition": 1}
     (entry,) = value["execution"]["plan"]
     entry["configuration"] = {key: record[key] for key in entry["configuration"]}

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.evidence import configuration_of, gate, runtime_execution
+from support.evidence import configuration_of, gate
+from support.suites import today
 
 from tallymark.suites import precheck
 from tallymark.suites.child import Finished
@@ -29,7 +30,7 @@ UNITS = [
 
 def record(**changes: Any) -> dict[str, Any]:
     """A run of 1,000 tasks in 2 to 2.5 ms, consistent in every number but ``changes``."""
-    run: dict[str, Any] = runtime_execution(tasks=1000)["runs"][0]
+    run: dict[str, Any] = today(tasks=1000)["runs"][0]
     run.update(elapsed_ms=2.0, tasks_per_second=500_000.0)
     return run | changes
 
@@ -79,7 +80,7 @@ def trial(run: dict[str, Any], document: dict[str, Any]) -> Trial:
 
 
 def outcome(folder: Path, **changes: Any) -> dict[str, str]:
-    document = runtime_execution(tasks=1000)
+    document = today(tasks=1000)
     run = {**document["runs"][0], "index": 0, "repetition": 1, **changes}
     made = trial(run, document)
     plan = build(Request(SCALE, settings=parse(["tasks=1000"], SCALE)))

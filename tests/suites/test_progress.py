@@ -6,8 +6,8 @@ import io
 import sys
 
 import pytest
-from support.evidence import died, small_execution
-from support.suites import plan_of
+from support.evidence import died
+from support.suites import plan_of, smallest
 
 from tallymark.suites.progress import Bar, Lines, reporter, result
 
@@ -41,7 +41,7 @@ def test_no_line_is_a_command_to_a_terminal_or_a_ci_service() -> None:
 
 
 def test_lines_say_which_run_how_it_ended_and_how_long_the_rest_takes() -> None:
-    document = small_execution(agents=(100, 1000))
+    document = smallest(agents=(100, 1000))
     document["runs"][0].update(elapsed_ms=12.5, tasks_per_second=800.4)
     plan, stream = plan_of(document), io.StringIO()
     lines = Lines(stream)
@@ -63,12 +63,12 @@ def test_lines_say_which_run_how_it_ended_and_how_long_the_rest_takes() -> None:
 
 
 def test_a_run_that_did_not_complete_says_its_phase_and_cause() -> None:
-    run = died(small_execution()["runs"][0], "timed_out")
+    run = died(smallest()["runs"][0], "timed_out")
     assert result(run) == "timed_out in phase drain: the child was killed by signal 9"
 
 
 def test_the_bar_advances_with_the_counts_of_the_run() -> None:
-    document = small_execution(agents=(100, 1000))
+    document = smallest(agents=(100, 1000))
     plan, stream = plan_of(document), Terminal()
     bar = Bar(stream)
     bar.say("gate passed")

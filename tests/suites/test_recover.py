@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.evidence import died, runtime_execution
-from support.suites import Recorder
+from support.evidence import died
+from support.suites import Recorder, today
 
 from tallymark.errors import ConflictError, UnreadableError, UsageError
 from tallymark.suites import host
@@ -139,6 +139,6 @@ def test_a_suite_that_died_before_its_first_run_has_nothing_to_recover(tmp_path:
 
 def test_a_document_is_no_journal(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    path.write_text(json.dumps(runtime_execution(tasks=10), indent=1), "utf-8")
+    path.write_text(json.dumps(today(tasks=10), indent=1), "utf-8")
     with pytest.raises(UnreadableError):
         recover(path)

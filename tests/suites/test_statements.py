@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.evidence import configuration_of, small_execution
+from support.evidence import configuration_of
+from support.suites import smallest
 
 from tallymark.suites.model import Configuration
 from tallymark.suites.statements import STATEMENTS, Sample, judge, rejected, repeated
@@ -13,7 +14,7 @@ from tallymark.suites.statements import STATEMENTS, Sample, judge, rejected, rep
 
 def sample(**changes: Any) -> Sample:
     """A run of ten tasks that is consistent in every number, with ``changes`` (``a.b``: inside ``a``)."""
-    run = small_execution()["runs"][0]
+    run = smallest()["runs"][0]
     configuration = Configuration.from_json(configuration_of(run))
     for path, value in changes.items():
         *outer, name = path.split("__")

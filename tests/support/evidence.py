@@ -35,22 +35,23 @@ def runtime_execution(
     suite: str = "scale",
     label: str = "test",
     warmup_runs: int = 1,
+    version: str = "1.0",
 ) -> dict[str, Any]:
-    """A complete runtime-execution/1.0 document: every configuration ``repetitions`` times, shuffled."""
+    """A complete document of runtime-execution: every configuration ``repetitions`` times, shuffled."""
     source = random.Random(f"{seed}/{suite}/{tasks}")
     planned = [(roles, repetition) for repetition in range(1, repetitions + 1) for roles in agents]
     source.shuffle(planned)
     runs = [
-        run_record(source, i, repetition, suite, roles, tasks)
+        run_record(source, i, repetition, suite, roles, tasks, version)
         for i, (roles, repetition) in enumerate(planned)
     ]
-    warmups = [run_record(source, i, 1, suite, agents[0], tasks) for i in range(warmup_runs)]
+    warmups = [run_record(source, i, 1, suite, agents[0], tasks, version) for i in range(warmup_runs)]
     plan = [
         {"index": run["index"], "repetition": run["repetition"], "configuration": configuration_of(run)}
         for run in runs
     ]
     return {
-        "schema": "runtime-execution/1.0",
+        "schema": f"runtime-execution/{version}",
         "execution": {
             "id": hex16(source),
             "suite": suite,

@@ -22,9 +22,47 @@ def utc(seconds: int) -> str:
     return (STARTED + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+# the keys that runtime-execution/1.1 added, each with its x-default-before
+ADDED = {
+    "workload": "tasks",
+    "workload_seed": 1,
+    "variant": "none",
+    "priorities": 1,
+    "batches": 1,
+    "yields": 0,
+    "stack_bytes": 0,
+    "max_suspended": 0,
+    "wait_mode": "none",
+    "wait_us": 0,
+    "wait_distribution": "constant",
+    "timeout_us": 0,
+    "fail_permille": 0,
+    "slow_permille": 0,
+    "cancel_permille": 0,
+    "slow_us": 0,
+    "fault_ramp": "none",
+    "memory_limit_bytes": 0,
+    "kill_after_tasks": 0,
+    "outage_start_ms": 0,
+    "outage_ms": 0,
+    "retry_policy": "none",
+    "retry_attempts": 0,
+    "retry_delay_us": 0,
+    "tenants": 1,
+    "steady_ms": 0,
+    "pause_ms": 0,
+    "burst_ms": 0,
+    "burst_factor": 1,
+    "snapshot": "none",
+    "rollbacks": 0,
+    "rewrite_permille": 0,
+    "overview_bytes": 3900,
+}
+
+
 def configuration_of(run: dict[str, Any]) -> dict[str, Any]:
     """The scalar configuration keys of a run, in the order of the record."""
-    return {key: run[key] for key in _configuration("", 0, 0)}
+    return {key: run[key] for key in (*_configuration("", 0, 0), *ADDED) if key in run}
 
 
 def _configuration(suite: str, agents: int, tasks: int) -> dict[str, Any]:
@@ -115,9 +153,15 @@ def hex16(source: random.Random) -> str:
 
 
 def run_record(
-    source: random.Random, index: int, repetition: int, suite: str, agents: int, tasks: int
+    source: random.Random,
+    index: int,
+    repetition: int,
+    suite: str,
+    agents: int,
+    tasks: int,
+    version: str = "1.0",
 ) -> dict[str, Any]:
-    """A completed run as the runtime records it."""
+    """A completed run as the runtime records it, with the configuration of that version of the schema."""
     histograms = _histograms(source, tasks)
     elapsed_ns = tasks * 2_000 + source.randrange(1_000, 500_000)
     configuration = _configuration(suite, agents, tasks)
@@ -129,6 +173,7 @@ def run_record(
         "started_at": utc(index),
         "recorded_by": "runtime",
         **configuration,
+        **({} if version == "1.0" else ADDED),
         "outcome": "completed",
         "phase": "finished",
         "cause": None,

@@ -8,8 +8,18 @@ from typing import Any
 from support.evidence import runtime_execution
 from tallymark.evidence.journal import Journal
 from tallymark.suites import host
-from tallymark.suites.model import Configuration, Plan, PlannedRun
+from tallymark.suites.model import SCHEMA, Configuration, Plan, PlannedRun
 from tallymark.suites.session import append, header, journal_path
+
+
+def today(**changes: Any) -> dict[str, Any]:
+    """A document as a suite writes it today."""
+    return runtime_execution(**{"version": SCHEMA.partition("/")[2], **changes})
+
+
+def smallest(**changes: Any) -> dict[str, Any]:
+    """The smallest document as a suite writes it today: one run of ten tasks, no warm-up."""
+    return today(**{"tasks": 10, "agents": (100,), "repetitions": 1, "warmup_runs": 0, **changes})
 
 
 def plan_of(document: dict[str, Any]) -> Plan:
@@ -33,7 +43,7 @@ class Recorder:
     """Writes a journal step by step, each step one line of the suite that it stands for."""
 
     def __init__(self, folder: Path, document: dict[str, Any] | None = None) -> None:
-        self.document = document or runtime_execution(tasks=1000, repetitions=2, label="broken")
+        self.document = document or today(tasks=1000, repetitions=2, label="broken")
         self.plan = plan_of(self.document)
         self.path = journal_path(folder, self.plan.label)
         self.journal = Journal.create(self.path, header(self.plan))
