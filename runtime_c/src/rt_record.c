@@ -56,6 +56,46 @@ static void write_configuration(rt_json *json, const rt_run_options *options) {
     rt_json_uint(json, "sampler_interval_ms", options->sampler_interval_ms);
 }
 
+/* The keys that the minor version 1 of the schema brought. */
+static void write_work(rt_json *json, const rt_run_options *options) {
+    rt_json_string(json, "workload", options->workload);
+    rt_json_uint(json, "workload_seed", options->workload_seed);
+    rt_json_string(json, "variant", options->variant);
+    rt_json_uint(json, "priorities", options->priorities);
+    rt_json_uint(json, "batches", options->batches);
+    rt_json_uint(json, "yields", options->yields);
+    rt_json_uint(json, "stack_bytes", options->stack_bytes);
+    rt_json_uint(json, "max_suspended", options->max_suspended);
+    rt_json_string(json, "wait_mode", options->wait_mode);
+    rt_json_uint(json, "wait_us", options->wait_us);
+    rt_json_string(json, "wait_distribution", options->wait_distribution);
+    rt_json_uint(json, "timeout_us", options->timeout_us);
+    rt_json_uint(json, "fail_permille", options->fail_permille);
+    rt_json_uint(json, "slow_permille", options->slow_permille);
+    rt_json_uint(json, "cancel_permille", options->cancel_permille);
+    rt_json_uint(json, "slow_us", options->slow_us);
+}
+
+static void write_disturbances(rt_json *json, const rt_run_options *options) {
+    rt_json_string(json, "fault_ramp", options->fault_ramp);
+    rt_json_uint(json, "memory_limit_bytes", options->memory_limit_bytes);
+    rt_json_uint(json, "kill_after_tasks", options->kill_after_tasks);
+    rt_json_uint(json, "outage_start_ms", options->outage_start_ms);
+    rt_json_uint(json, "outage_ms", options->outage_ms);
+    rt_json_string(json, "retry_policy", options->retry_policy);
+    rt_json_uint(json, "retry_attempts", options->retry_attempts);
+    rt_json_uint(json, "retry_delay_us", options->retry_delay_us);
+    rt_json_uint(json, "tenants", options->tenants);
+    rt_json_uint(json, "steady_ms", options->steady_ms);
+    rt_json_uint(json, "pause_ms", options->pause_ms);
+    rt_json_uint(json, "burst_ms", options->burst_ms);
+    rt_json_uint(json, "burst_factor", options->burst_factor);
+    rt_json_string(json, "snapshot", options->snapshot);
+    rt_json_uint(json, "rollbacks", options->rollbacks);
+    rt_json_uint(json, "rewrite_permille", options->rewrite_permille);
+    rt_json_uint(json, "overview_bytes", options->overview_bytes);
+}
+
 static void write_outcome(rt_json *json, const rt_record *record) {
     rt_json_string(json, "outcome", record->outcome);
     rt_json_string(json, "phase", rt_phase_name(record->result->phase));
@@ -306,6 +346,8 @@ void rt_record_write(rt_json *json, const char *key, const rt_record *record) {
     rt_json_object_begin(json, key);
     write_identity(json, record);
     write_configuration(json, record->options);
+    write_work(json, record->options);
+    write_disturbances(json, record->options);
     write_outcome(json, record);
     write_counts(json, record->result);
     write_latencies(json, record->result);

@@ -21,6 +21,10 @@ FIELDS = re.findall(
     suite benchmark_version agents tasks workers aux_workers probes context_bytes access_pattern queue_limit
     max_active history_limit_tasks history_limit_bytes output_bytes submission window rate_per_s task_stack
     sampler_interval_ms
+    workload workload_seed variant priorities batches yields stack_bytes max_suspended wait_mode wait_us
+    wait_distribution timeout_us fail_permille slow_permille cancel_permille slow_us fault_ramp
+    memory_limit_bytes kill_after_tasks outage_start_ms outage_ms retry_policy retry_attempts retry_delay_us
+    tenants steady_ms pause_ms burst_ms burst_factor snapshot rollbacks rewrite_permille overview_bytes
     outcome phase cause
     tasks_submitted tasks_admitted tasks_completed tasks_failed tasks_cancelled tasks_timed_out tasks_rejected
     active_at_end queue_at_end elapsed_ms tasks_per_second
