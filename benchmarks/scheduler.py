@@ -30,8 +30,9 @@ FOLDER = ROOT / "build" / "benchmarks"
 SOURCES = ROOT / "benchmarks" / "scheduler"
 RUNTIME = ROOT / "runtime_c" / "src"
 MODULES = (
-    *("status", "allocator", "clock", "random", "histogram", "context_store", "agent_pool", "history"),
-    *("resident", "task_pool", "task_body", "scheduler", "scheduler_worker", "scheduler_report"),
+    *("status", "allocator", "clock", "random", "histogram", "agent_pool", "history"),
+    *("access_pattern", "chunk_pool", "context_formula", "context_snapshot", "context_spill", "context_store"),
+    *("context_tiers", "resident", "task_pool", "task_body", "scheduler", "scheduler_worker", "scheduler_report"),
     *("workload", "workload_submit", "workload_report"),
 )
 COMMON_FLAGS = ("-O2", "-DNDEBUG", "-fPIC", "-pthread")  # those of the released build

@@ -1,7 +1,6 @@
 #include "rt_task_body.h"
 
 #include "rt_agent_pool.h"
-#include "rt_context_store.h"
 #include "rt_random.h"
 
 #include <stdalign.h>
@@ -31,6 +30,7 @@ struct rt_task_body {
     rt_task_body_options options;
     rt_agent_pool *roles;
     rt_context_store *context;
+    rt_context_snapshot *pinned; /* what the tasks read instead of the head; NULL: none */
     body_worker *workers;
     rt_histogram *lookups; /* one a worker */
     rt_histogram *prompts;
@@ -154,6 +154,7 @@ void rt_task_body_destroy(rt_task_body *self) {
     rt_free_lines(allocator, self->prompts);
     rt_free_lines(allocator, self->lookups);
     rt_free_lines(allocator, self->workers);
+    rt_context_snapshot_drop(self->pinned);
     rt_context_store_destroy(self->context);
     rt_agent_pool_destroy(self->roles);
     rt_free(allocator, self);
@@ -216,6 +217,13 @@ static uint64_t task_checksum(uint64_t task_id, uint64_t sum) {
     return rt_random_mix(sum + rt_random_mix(task_id));
 }
 
+static uint64_t probe(const rt_task_body *self, uint64_t task_id) {
+    const rt_task_body_options *const options = &self->options;
+    return self->pinned == NULL
+               ? rt_context_store_probe(self->context, options->pattern, task_id, options->probes)
+               : rt_context_snapshot_probe(self->pinned, options->pattern, task_id, options->probes);
+}
+
 rt_status rt_task_body_run(void *body, rt_task_run *run) {
     rt_task_body *const self = body;
     body_worker *const worker = &self->workers[run->worker];
@@ -228,7 +236,7 @@ rt_status rt_task_body_run(void *body, rt_task_run *run) {
     if (role == NULL) {
         return RT_NOT_FOUND;
     }
-    const uint64_t sum = rt_context_store_probe(self->context, run->task_id, self->options.probes);
+    const uint64_t sum = probe(self, run->task_id);
     write_output(run, output_bytes, sum);
     worker->counts.probes_done += self->options.probes;
     worker->counts.output_bytes_written += output_bytes;
@@ -260,8 +268,16 @@ void rt_task_body_expect(const rt_task_body *self, uint64_t task_id, rt_task_bod
     sum->prompt_bytes += RT_AGENT_PROMPT_FRAME_BYTES + name_bytes + TEXT_BYTES(role_instruction) + task_bytes;
     sum->probes_done += options->probes;
     sum->output_bytes_written += options->output_bytes;
-    sum->probe_checksum += task_checksum(
-        task_id, rt_context_expected_probe(options->seed, options->context_bytes, task_id, options->probes));
+    sum->probe_checksum +=
+        task_checksum(task_id, rt_context_expected_probe(options->seed, options->context_bytes, options->pattern,
+                                                         task_id, options->probes));
+}
+
+rt_context_store *rt_task_body_context(rt_task_body *self) { return self->context; }
+
+rt_status rt_task_body_pin(rt_task_body *self, rt_message *why) {
+    return self->pinned == NULL ? rt_context_snapshot_take(self->context, &self->pinned, why)
+                                : rt_fail(why, RT_EXISTS, "the tasks read a snapshot already");
 }
 
 uint64_t rt_task_body_context_checksum(const rt_task_body *self) {
@@ -285,8 +301,11 @@ void rt_task_body_merge_prompt(const rt_task_body *self, rt_histogram *into) {
 }
 
 void rt_task_body_account(const rt_task_body *self, rt_task_body_bytes *out) {
+    rt_context_bytes context;
+    rt_context_store_account(self->context, &context);
     *out = (rt_task_body_bytes){.runtime_bytes = sizeof *self + rt_agent_pool_bytes(self->roles) +
+                                                 context.table_bytes +
                                                  self->options.workers * sizeof *self->workers,
-                                .context_bytes = rt_context_store_bytes(self->context),
+                                .context_bytes = context.content_bytes + context.copy_bytes,
                                 .histogram_bytes = 2u * self->options.workers * sizeof(rt_histogram)};
 }

@@ -6,6 +6,7 @@
 
 #include "rt_allocator.h"
 #include "rt_clock.h"
+#include "rt_context_store.h"
 #include "rt_histogram.h"
 #include "rt_scheduler.h"
 #include "rt_status.h"
@@ -26,6 +27,7 @@ typedef struct rt_task_body_options {
     uint32_t probes;
     uint64_t context_bytes;
     uint32_t output_bytes;
+    rt_access_pattern pattern; /* of the probes */
 } rt_task_body_options;
 
 /* Registers the roles and fills the context. RT_INVALID, RT_NO_MEMORY: nothing is kept, *out is NULL. */
@@ -48,6 +50,13 @@ void rt_task_body_count(const rt_task_body *self, rt_task_body_counts *out);
 /* What one task adds to those counts, by formula: no buffer and no registry is read. */
 void rt_task_body_expect(const rt_task_body *self, uint64_t task_id, rt_task_body_counts *sum);
 
+/* The context that the tasks read, for whoever rewrites it; it belongs to the body. */
+rt_context_store *rt_task_body_context(rt_task_body *self);
+
+/* From now on the tasks read a snapshot of what the context holds now, so that it can be rewritten while they run. Only while
+ * nothing runs. RT_NO_MEMORY: they read the context as before. RT_EXISTS: there is such a snapshot already. */
+rt_status rt_task_body_pin(rt_task_body *self, rt_message *why);
+
 /* Checksum of the context now, and what it must be by formula. */
 uint64_t rt_task_body_context_checksum(const rt_task_body *self);
 uint64_t rt_task_body_context_expected(const rt_task_body *self);
@@ -57,7 +66,7 @@ void rt_task_body_merge_lookup(const rt_task_body *self, rt_histogram *into);
 void rt_task_body_merge_prompt(const rt_task_body *self, rt_histogram *into);
 
 typedef struct rt_task_body_bytes {
-    uint64_t runtime_bytes; /* registry and workers' state */
+    uint64_t runtime_bytes; /* registry, tables of the context, workers' state */
     uint64_t context_bytes;
     uint64_t histogram_bytes;
 } rt_task_body_bytes;

@@ -238,7 +238,7 @@ static void owners_add_up_to_what_was_allocated(void) {
     small_options(1000);
     run_to_the_end();
     const rt_workload_bytes *const bytes = &result.bytes;
-    CHECK_UINT(10000, bytes->context_bytes);
+    CHECK_UINT(65536, bytes->context_bytes); /* whole chunks */
     CHECK(bytes->stack_bytes > 0 && bytes->stack_bytes <= bytes->stack_reserved_bytes);
     CHECK(bytes->auxiliary_bytes > 0 && bytes->auxiliary_reserved_bytes > 0);
     const uint64_t owned = bytes->runtime_bytes + bytes->context_bytes + bytes->task_bytes +
