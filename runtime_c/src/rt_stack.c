@@ -1,5 +1,7 @@
 #include "rt_stack.h"
 
+#include "rt_resident.h"
+
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,7 +14,6 @@
 #endif
 
 #define SLAB_BYTES (1u << 20) /* about as much address space at once; a larger stack has a slab of its own */
-#define PAGES_AT_ONCE 2048u   /* that mincore is asked about */
 /* Guards that are pages: half of the mappings that a process has by default, for malloc and
  * threads need some. */
 #define MOST_PAGE_GUARDS 16000u
@@ -91,7 +92,7 @@ void rt_stack_pool_destroy(rt_stack_pool *self) {
     while (one != NULL) {
         slab *const next = one->next;
         munmap(one->low, one->bytes);
-        rt_free(self->allocator, one);
+        rt_free_lines(self->allocator, one);
         one = next;
     }
     pthread_mutex_destroy(&self->lock);
@@ -138,10 +139,11 @@ static char *map_stacks(rt_stack_pool *self, uint32_t count) {
 /* Adds a slab to the cold ones. Under the lock. */
 static bool grow(rt_stack_pool *self) {
     const uint32_t count = self->stride >= SLAB_BYTES ? 1 : (uint32_t)(SLAB_BYTES / self->stride);
-    slab *const fresh = rt_allocate(self->allocator, sizeof *fresh + count * sizeof fresh->stacks[0]);
+    slab *const fresh =
+        rt_allocate_owned(self->allocator, RT_OWNER_STACKS, 1, sizeof *fresh + count * sizeof fresh->stacks[0]);
     char *const low = fresh == NULL ? NULL : map_stacks(self, count);
     if (low == NULL) {
-        rt_free(self->allocator, fresh);
+        rt_free_lines(self->allocator, fresh);
         return false;
     }
     fresh->low = low;
@@ -239,34 +241,21 @@ rt_stack *rt_stack_pool_guard_at(const rt_stack_pool *self, const void *address)
     return NULL;
 }
 
-static uint64_t committed_bytes(const rt_stack_pool *self, const rt_stack *stack) {
-    unsigned char in_ram[PAGES_AT_ONCE];
-    uint64_t pages = 0;
-    for (size_t from = 0; from < stack->bytes; from += PAGES_AT_ONCE * self->page_bytes) {
-        const size_t left = stack->bytes - from, most = PAGES_AT_ONCE * self->page_bytes;
-        const size_t bytes = left < most ? left : most;
-        if (mincore(stack->low + from, bytes, in_ram) != 0) {
-            continue;
-        }
-        for (size_t i = 0; i < bytes / self->page_bytes; i++) {
-            pages += in_ram[i] & 1u;
-        }
-    }
-    return pages * self->page_bytes;
-}
-
 void rt_stack_pool_account(const rt_stack_pool *self, rt_stack_bytes *out) {
+    rt_resident pages;
+    rt_resident_open(&pages);
     *out = (rt_stack_bytes){.record_bytes = sizeof *self};
     for (slab *one = atomic_load_explicit(&self->slabs, memory_order_acquire); one != NULL; one = one->next) {
         out->reserved_bytes += one->bytes;
         out->record_bytes += sizeof *one + one->count * sizeof one->stacks[0];
         for (uint32_t i = 0; i < one->count; i++) {
-            out->committed_bytes += committed_bytes(self, &one->stacks[i]);
+            out->committed_bytes += rt_resident_bytes(&pages, one->stacks[i].low, one->stacks[i].bytes);
             const bool live = atomic_load_explicit(&one->stacks[i].live, memory_order_relaxed);
             out->live += live;
             out->idle += !live;
         }
     }
+    rt_resident_close(&pages);
 }
 
 /* ---- caches ---- */
