@@ -39,10 +39,6 @@ void rt_backlog_destroy(rt_backlog *self) {
     }
 }
 
-uint64_t rt_backlog_bytes(const rt_backlog *self) {
-    return sizeof *self + self->capacity * sizeof *self->rows;
-}
-
 static void halve(rt_backlog *self) {
     size_t kept = 0;
     for (size_t i = 0; i < self->count; i += 2) {

@@ -26,7 +26,6 @@ typedef struct rt_backlog_row {
 /* Room for `capacity` rows, at least 16. RT_NO_MEMORY: *out is NULL. */
 rt_status rt_backlog_create(rt_allocator *allocator, size_t capacity, rt_backlog **out);
 void rt_backlog_destroy(rt_backlog *self); /* NULL is allowed */
-uint64_t rt_backlog_bytes(const rt_backlog *self);
 
 /* One writer; times never fall. */
 void rt_backlog_add(rt_backlog *self, const rt_backlog_row *row);
