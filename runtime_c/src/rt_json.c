@@ -206,6 +206,15 @@ void rt_json_uint(rt_json *self, const char *key, uint64_t value) {
     value_text(self, key, digits);
 }
 
+void rt_json_int(rt_json *self, const char *key, int64_t value) {
+    char digits[24];
+    if (value > (int64_t)RT_JSON_INTEGER_MAX || value < -(int64_t)RT_JSON_INTEGER_MAX) {
+        fail(self, RT_INVALID);
+    }
+    snprintf(digits, sizeof digits, "%" PRId64, value);
+    value_text(self, key, digits);
+}
+
 /* printf follows the locale of the process; JSON knows only the point. */
 static void restore_decimal_point(char *digits) {
     size_t kept = 0;

@@ -33,6 +33,9 @@ void rt_json_bool(rt_json *self, const char *key, bool value);
 /* Refused above RT_JSON_INTEGER_MAX (RT_INVALID): a reader would round it in silence. */
 void rt_json_uint(rt_json *self, const char *key, uint64_t value);
 
+/* The same with a sign; refused beyond RT_JSON_INTEGER_MAX on either side. */
+void rt_json_int(rt_json *self, const char *key, int64_t value);
+
 /* The shortest of 15, 16 or 17 significant digits that reads back as the same double; always with a point or an
  * exponent, so that it stays a float for its reader. NaN and infinities are refused (RT_INVALID). */
 void rt_json_double(rt_json *self, const char *key, double value);

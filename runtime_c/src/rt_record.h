@@ -24,8 +24,9 @@ typedef struct rt_record {
     const char *cause; /* NULL: none */
     const rt_workload_result *result;
     const rt_sampler *sampler;
-    const rt_allocator *allocator; /* of what the workload did not allocate itself */
+    rt_memory_account account;     /* of the workload and the sampler, right after execute */
     rt_record_usage usage;         /* during execute */
+    rt_memory_usage memory_at_create; /* before anything of the runtime was made */
     rt_memory_usage memory_before; /* just before execute */
     rt_memory_usage memory_after;  /* just after it, before the verification */
     rt_fact_uint pss_bytes, cgroup_current_bytes, cgroup_peak_bytes;

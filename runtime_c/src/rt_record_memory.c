@@ -1,24 +1,44 @@
 /* Memory: by the kernel's account, by the allocator's, and by owner. */
 #include "rt_record_parts.h"
 
-static void write_owners(rt_json *json, const rt_record *record) {
-    const rt_workload_bytes *bytes = &record->result->bytes;
+#include <stdio.h>
+
+static void owner_key(char key[48], int owner) {
+    snprintf(key, 48, "%s_bytes", rt_owner_name((rt_owner)owner));
+}
+
+/* Stacks stand with what of them is in RAM: the rest is address space. */
+static void write_owners(rt_json *json, const rt_memory_account *account) {
+    char key[48];
     rt_json_object_begin(json, "owners");
-    rt_json_uint(json, "runtime_bytes", bytes->runtime_bytes);
-    rt_json_uint(json, "context_bytes", bytes->context_bytes);
-    rt_json_uint(json, "task_bytes", bytes->task_bytes);
-    rt_json_uint(json, "stack_bytes", bytes->stack_bytes);
-    rt_json_uint(json, "history_bytes", bytes->history_bytes);
-    rt_json_uint(json, "verification_bytes", bytes->verification_bytes);
-    rt_json_uint(json, "auxiliary_bytes", bytes->auxiliary_bytes);
-    rt_json_uint(json, "histogram_bytes", bytes->histogram_bytes);
-    rt_json_uint(json, "sampler_bytes", rt_sampler_bytes(record->sampler));
+    for (int owner = 0; owner < RT_OWNERS; owner++) {
+        owner_key(key, owner);
+        rt_json_uint(json, key, account->owners[owner].allocated_bytes);
+    }
     rt_json_object_end(json);
 }
 
+/* What the process grew by, whose it is, and what of it nobody claims. */
+static void write_growth(rt_json *json, const rt_record *record) {
+    const rt_memory_account *const account = &record->account;
+    const int64_t growth =
+        (int64_t)record->memory_after.rss_anon_bytes - (int64_t)record->memory_at_create.rss_anon_bytes;
+    char key[48];
+    rt_json_uint(json, "rss_anon_at_start_bytes", record->memory_at_create.rss_anon_bytes);
+    rt_json_int(json, "rss_growth_bytes", growth);
+    rt_json_object_begin(json, "resident");
+    for (int owner = 0; owner < RT_OWNERS; owner++) {
+        owner_key(key, owner);
+        rt_json_uint(json, key, account->owners[owner].resident_bytes);
+    }
+    rt_json_object_end(json);
+    rt_json_int(json, "unexplained_bytes", growth - (int64_t)rt_memory_account_resident(account));
+    rt_json_uint(json, "stack_reserved_bytes", account->stack_reserved_bytes);
+    rt_json_string(json, "resident_api", RT_MEMORY_RESIDENT_API);
+}
+
 void rt_record_write_memory(rt_json *json, const rt_record *record) {
-    const rt_workload_bytes *bytes = &record->result->bytes;
-    const rt_allocator *own = record->allocator;
+    const rt_memory_account *const account = &record->account;
     rt_json_object_begin(json, "memory");
     rt_json_string(json, "rss_api", RT_MEMORY_RSS_API);
     rt_json_uint(json, "rss_anon_at_end_bytes", record->memory_after.rss_anon_bytes);
@@ -27,10 +47,11 @@ void rt_record_write_memory(rt_json *json, const rt_record *record) {
     rt_json_uint(json, "virtual_at_end_bytes", record->memory_after.virtual_bytes);
     rt_record_write_optional(json, "cgroup_current_bytes", &record->cgroup_current_bytes);
     rt_record_write_optional(json, "cgroup_peak_bytes", &record->cgroup_peak_bytes);
-    rt_json_uint(json, "allocated_total_bytes", bytes->allocated_total_bytes + own->allocated_bytes);
-    rt_json_uint(json, "allocations", bytes->allocations + own->allocations);
-    rt_json_uint(json, "live_objects", bytes->live_objects + own->live_objects);
-    write_owners(json, record);
+    rt_json_uint(json, "allocated_total_bytes", account->allocated_total_bytes);
+    rt_json_uint(json, "allocations", account->allocations);
+    rt_json_uint(json, "live_objects", account->live_objects);
+    write_owners(json, account);
+    write_growth(json, record);
     rt_json_object_begin(json, "unavailable");
     rt_record_write_reason(json, "pss_at_end_bytes", record->pss_bytes.missing);
     rt_record_write_reason(json, "cgroup_current_bytes", record->cgroup_current_bytes.missing);

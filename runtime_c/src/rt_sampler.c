@@ -6,6 +6,7 @@
 
 #include "rt_clock.h"
 #include "rt_memory.h"
+#include "rt_resident.h"
 
 struct rt_sampler {
     rt_allocator *allocator;
@@ -20,6 +21,8 @@ struct rt_sampler {
     uint64_t cost_ns;
     uint64_t threads_peak;
     uint64_t misses;
+    uint64_t thread_cpu_ns; /* of the thread, written by itself at its end, like the two below */
+    uint64_t stack_reserved_bytes, stack_resident_bytes;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
@@ -88,6 +91,23 @@ static bool wait_until(rt_sampler *self, uint64_t due_ns) {
     return goes_on;
 }
 
+/* Its own stack stays in RAM after the thread has ended: the C library keeps it for the next one. */
+static void look_at_itself(rt_sampler *self) {
+    pthread_attr_t attributes;
+    void *stack;
+    size_t stack_bytes;
+    rt_resident pages;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &stack, &stack_bytes);
+        pthread_attr_destroy(&attributes);
+        rt_resident_open(&pages);
+        self->stack_reserved_bytes = stack_bytes;
+        self->stack_resident_bytes = rt_resident_bytes(&pages, stack, stack_bytes);
+        rt_resident_close(&pages);
+    }
+    self->thread_cpu_ns += cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 /* The times are multiples of the interval from the start: a late sample does not shift those that follow. */
 static void *sample_until_stopped(void *argument) {
     rt_sampler *self = argument;
@@ -95,6 +115,7 @@ static void *sample_until_stopped(void *argument) {
         uint64_t passed_ns = rt_clock_monotonic_ns() - self->start_ns;
         uint64_t due_ns = self->start_ns + (passed_ns / self->interval_ns + 1) * self->interval_ns;
         if (!wait_until(self, due_ns)) {
+            look_at_itself(self);
             return NULL;
         }
         rt_sampler_take(self);
@@ -159,10 +180,21 @@ void rt_sampler_destroy(rt_sampler *self) {
     rt_free(self->allocator, self);
 }
 
+static bool start_thread(rt_sampler *self) {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) {
+        return false;
+    }
+    pthread_attr_setstacksize(&attributes, RT_SAMPLER_STACK_BYTES);
+    const int error = pthread_create(&self->thread, &attributes, sample_until_stopped, self);
+    pthread_attr_destroy(&attributes);
+    return error == 0;
+}
+
 rt_status rt_sampler_start(rt_sampler *self, rt_message *why) {
     rt_sampler_take(self);
     self->stopping = false;
-    if (pthread_create(&self->thread, NULL, sample_until_stopped, self) != 0) {
+    if (!start_thread(self)) {
         return rt_fail(why, RT_NO_THREAD,
                        "the sampler's thread could not start; raise the limits of threads and memory");
     }
@@ -195,6 +227,9 @@ uint64_t rt_sampler_threads_peak(const rt_sampler *self) { return self->threads_
 
 uint64_t rt_sampler_misses(const rt_sampler *self) { return self->misses; }
 
-uint64_t rt_sampler_bytes(const rt_sampler *self) {
-    return sizeof *self + self->capacity * sizeof *self->rows;
+uint64_t rt_sampler_cpu_ns(const rt_sampler *self) { return self->thread_cpu_ns; }
+
+void rt_sampler_account(const rt_sampler *self, rt_memory_account *account) {
+    rt_memory_account_add_stacks(account, RT_OWNER_SAMPLER, self->stack_reserved_bytes,
+                                 self->stack_resident_bytes);
 }

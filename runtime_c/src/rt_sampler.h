@@ -1,5 +1,6 @@
 /* A thread that looks at a run at a fixed interval and keeps what it saw: queue, active, memory, threads, CPU.
  *
+ * Its thread needs little: its stack is RT_SAMPLER_STACK_BYTES instead of the usual 8 MiB.
  * Its memory is bounded: when the rows are full, every second one is dropped and the interval doubles, so a run of
  * hours keeps its whole course at a lower resolution. One sample is taken at the start and one at the end. */
 #ifndef RT_SAMPLER_H
@@ -9,7 +10,10 @@
 #include <stdint.h>
 
 #include "rt_allocator.h"
+#include "rt_memory_account.h"
 #include "rt_status.h"
+
+#define RT_SAMPLER_STACK_BYTES (64u * 1024u)
 
 typedef struct rt_sampler rt_sampler;
 
@@ -49,6 +53,9 @@ uint64_t rt_sampler_interval_ns(const rt_sampler *self); /* the present one, aft
 uint64_t rt_sampler_cost_ns(const rt_sampler *self);     /* CPU time that taking the samples took */
 uint64_t rt_sampler_threads_peak(const rt_sampler *self);
 uint64_t rt_sampler_misses(const rt_sampler *self); /* samples whose memory could not be read */
-uint64_t rt_sampler_bytes(const rt_sampler *self);  /* memory that the sampler occupies */
+uint64_t rt_sampler_cpu_ns(const rt_sampler *self); /* CPU time of its thread, waiting and waking included */
+
+/* Adds the stack of its thread; what it allocated is on its allocator's account. */
+void rt_sampler_account(const rt_sampler *self, rt_memory_account *account);
 
 #endif

@@ -110,7 +110,8 @@ static rt_status create_auxiliary(rt_workload *self, rt_message *why) {
     if (self->options.aux_workers == 0) {
         return RT_OK;
     }
-    const rt_scheduler_options auxiliary = {.allocator = &self->allocator,
+    rt_allocator_init_part(&self->auxiliary_allocator, &self->allocator, RT_OWNER_AUXILIARY);
+    const rt_scheduler_options auxiliary = {.allocator = &self->auxiliary_allocator,
                                             .clock = self->clock,
                                             .start_thread = self->options.start_thread,
                                             .hooks = {NULL, run_nothing, NULL, NULL},

@@ -10,6 +10,7 @@
 #include "rt_allocator.h"
 #include "rt_clock.h"
 #include "rt_histogram.h"
+#include "rt_memory_account.h"
 #include "rt_scheduler.h"
 #include "rt_status.h"
 
@@ -114,21 +115,6 @@ typedef enum rt_stage {
 const char *rt_stage_name(rt_stage stage);      /* the key in the run record, e.g. "end_to_end" */
 uint32_t rt_stage_sample_every(rt_stage stage); /* 1, or RT_SCHEDULER_SAMPLE_EVERY */
 
-/* Bytes by owner; stacks also by what is reserved. */
-typedef struct rt_workload_bytes {
-    uint64_t runtime_bytes; /* scheduler, workers' state, role registry, the workload itself */
-    uint64_t context_bytes;
-    uint64_t task_bytes;           /* all task objects, allocated; touched as they are used */
-    uint64_t stack_bytes;          /* worker stacks committed at the end of the run */
-    uint64_t stack_reserved_bytes; /* address space of the worker stacks */
-    uint64_t history_bytes;
-    uint64_t verification_bytes; /* one byte a task: how often it was seen */
-    uint64_t auxiliary_bytes;    /* auxiliary workers: state, histograms, committed stacks */
-    uint64_t auxiliary_reserved_bytes;
-    uint64_t histogram_bytes;
-    uint64_t allocated_total_bytes, allocations, live_objects; /* of the runtime's allocator, at the end */
-} rt_workload_bytes;
-
 typedef struct rt_workload_checks {
     uint64_t context_checksum, context_checksum_expected;
     uint64_t probe_checksum, probe_checksum_expected;
@@ -157,10 +143,12 @@ typedef struct rt_workload_result {
     uint64_t dequeues, wakeups;
     double mean_batch;          /* tasks a dequeue; 0 without any */
     uint64_t aux_workers_alive; /* auxiliary workers that are asleep at the end */
-    rt_workload_bytes bytes;
     rt_workload_checks checks;                 /* all 0 and not passed before rt_workload_verify */
     const rt_histogram *histograms[RT_STAGES]; /* owned by the workload, valid until destroy */
 } rt_workload_result;
+
+/* Adds all memory of the run, by owner, as it is now. While execute does not run; milliseconds for a large context. */
+void rt_workload_account(rt_workload *self, rt_memory_account *account);
 
 /* RT_BUSY: not finished. RT_NO_MEMORY: no room to merge the histograms. *out is unchanged. */
 rt_status rt_workload_result_read(rt_workload *self, rt_workload_result *out);

@@ -11,6 +11,7 @@
 
 struct rt_workload {
     rt_allocator allocator;
+    rt_allocator auxiliary_allocator; /* a part of it */
     rt_workload_options options;
     const rt_clock *clock;
     rt_task_body *body;

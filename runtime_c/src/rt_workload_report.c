@@ -149,32 +149,19 @@ static rt_status merge_histograms(rt_workload *self) {
     return RT_OK;
 }
 
-static void read_bytes(const rt_workload *self, rt_workload_bytes *out) {
-    rt_scheduler_bytes scheduler;
-    rt_scheduler_bytes auxiliary = {.runtime_bytes = 0};
-    rt_task_body_bytes body;
-    rt_scheduler_account(self->scheduler, &scheduler);
-    if (self->auxiliary != NULL) {
-        rt_scheduler_account(self->auxiliary, &auxiliary);
+static void add_stacks(rt_memory_account *account, rt_owner owner, const rt_scheduler *scheduler) {
+    rt_scheduler_bytes bytes;
+    if (scheduler != NULL) {
+        rt_scheduler_account(scheduler, &bytes);
+        rt_memory_account_add_stacks(account, owner, bytes.stack_reserved_bytes, bytes.stack_committed_bytes);
     }
-    rt_task_body_account(self->body, &body);
-    *out = (rt_workload_bytes){
-        .runtime_bytes = sizeof *self + scheduler.runtime_bytes + body.runtime_bytes,
-        .context_bytes = body.context_bytes,
-        .task_bytes = rt_task_pool_bytes(self->pool),
-        .stack_bytes = scheduler.stack_committed_bytes,
-        .stack_reserved_bytes = scheduler.stack_reserved_bytes,
-        .history_bytes = scheduler.history_bytes,
-        .verification_bytes = self->options.tasks * sizeof *self->seen,
-        .auxiliary_bytes = auxiliary.runtime_bytes + auxiliary.history_bytes + auxiliary.histogram_bytes +
-                           auxiliary.stack_committed_bytes,
-        .auxiliary_reserved_bytes = auxiliary.stack_reserved_bytes,
-        .histogram_bytes =
-            scheduler.histogram_bytes + body.histogram_bytes + RT_STAGES * sizeof(rt_histogram),
-        .allocated_total_bytes = atomic_load(&self->allocator.allocated_bytes),
-        .allocations = atomic_load(&self->allocator.allocations),
-        .live_objects = atomic_load(&self->allocator.live_objects),
-    };
+}
+
+void rt_workload_account(rt_workload *self, rt_memory_account *account) {
+    rt_memory_account_add(account, &self->allocator);
+    rt_memory_account_add_object(account, RT_OWNER_RUNTIME, sizeof *self);
+    add_stacks(account, RT_OWNER_STACKS, self->scheduler);
+    add_stacks(account, RT_OWNER_AUXILIARY, self->auxiliary);
 }
 
 static void read_counts(const rt_scheduler_counts *counts, rt_workload_result *out) {
@@ -232,7 +219,6 @@ rt_status rt_workload_result_read(rt_workload *self, rt_workload_result *out) {
     read_counts(&counts, out);
     read_times(self, out);
     read_body(self, out);
-    read_bytes(self, &out->bytes);
     for (unsigned stage = 0; stage < RT_STAGES; stage++) {
         out->histograms[stage] = &self->histograms[stage];
     }

@@ -22,7 +22,8 @@ struct rt_run {
     char suite[RT_OPTIONS_SUITE_BYTES];
     char run_id[RT_OPTIONS_RUN_ID_BYTES];
     char variant[RT_OPTIONS_VARIANT_BYTES];
-    rt_allocator allocator;
+    rt_allocator allocator; /* of the sampler; the workload has its own */
+    rt_memory_usage memory_at_create;
     rt_workload *workload;
     rt_sampler *sampler;
     rt_environment environment;
@@ -105,11 +106,17 @@ int rt_run_create(const rt_run_options *options, rt_run **out, char *message, si
     if (status != RT_OK) {
         return report(&why, status, message, message_bytes);
     }
+    rt_memory_usage memory;
+    if (rt_memory_read("", &memory) != RT_OK) {
+        rt_fail(&why, RT_UNAVAILABLE, "the kernel does not tell the memory of this process; mount /proc");
+        return report(&why, RT_UNAVAILABLE, message, message_bytes);
+    }
     rt_run *self = calloc(1, sizeof *self);
     if (self == NULL) {
         return report(&why, RT_NO_MEMORY, message, message_bytes);
     }
     rt_allocator_init(&self->allocator, 0);
+    self->memory_at_create = memory;
     status = copy_options(self, options);
     if (status == RT_OK) {
         status = build_parts(self, &why);
@@ -166,6 +173,14 @@ static void read_memory_at_end(rt_record *record) {
     }
 }
 
+/* Of the moment at which memory_after was read: nothing may be allocated in between. */
+static void account_memory(rt_run *self, rt_record *record) {
+    rt_workload_account(self->workload, &record->account);
+    rt_memory_account_add(&record->account, &self->allocator);
+    rt_memory_account_add_object(&record->account, RT_OWNER_RUNTIME, sizeof *self);
+    rt_sampler_account(self->sampler, &record->account);
+}
+
 /* Everything between the two readings of the kernel's counters belongs to the run. */
 static rt_status measure(rt_run *self, rt_record *record, rt_message *why) {
     if (rt_memory_read("", &record->memory_before) != RT_OK) {
@@ -183,7 +198,11 @@ static rt_status measure(rt_run *self, rt_record *record, rt_message *why) {
     if (status != RT_OK && status != RT_STOPPED) {
         return status;
     }
-    return rt_memory_read("", &record->memory_after);
+    status = rt_memory_read("", &record->memory_after);
+    if (status == RT_OK) {
+        account_memory(self, record);
+    }
+    return status;
 }
 
 static const char *signal_name(int number) {
@@ -239,7 +258,7 @@ static rt_status execute(rt_run *self, rt_message *why) {
     rt_record record = {.options = &self->options,
                         .result = &result,
                         .sampler = self->sampler,
-                        .allocator = &self->allocator,
+                        .memory_at_create = self->memory_at_create,
                         .load_average = self->environment.load_average};
     rt_status status = measure(self, &record, why);
     if (status != RT_OK) {

@@ -28,6 +28,23 @@ static void write_uint(rt_json *json, const void *value) {
     rt_json_uint(json, NULL, *(const uint64_t *)value);
 }
 
+static void write_int(rt_json *json, const void *value) { rt_json_int(json, NULL, *(const int64_t *)value); }
+
+static void check_int(int64_t value, const char *expected) {
+    rt_status status;
+    char *text = array_of(write_int, &value, &status);
+    CHECK(expected == NULL ? text == NULL && status == RT_INVALID : strcmp(text, expected) == 0);
+    free(text);
+}
+
+static void integers_with_a_sign_keep_what_every_reader_keeps(void) {
+    check_int(-1, "[-1]");
+    check_int(9007199254740991, "[9007199254740991]");
+    check_int(-9007199254740991, "[-9007199254740991]");
+    check_int(9007199254740992, NULL);
+    check_int(INT64_MIN, NULL);
+}
+
 static void write_string(rt_json *json, const void *value) { rt_json_string(json, NULL, value); }
 
 static void check_double(double value, const char *expected) {
@@ -192,6 +209,7 @@ static void misuse_never_gives_a_text(void) {
 }
 
 int main(void) {
+    integers_with_a_sign_keep_what_every_reader_keeps();
     doubles_are_short_and_stay_floats();
     every_finite_double_reads_back();
     what_is_no_number_is_refused();

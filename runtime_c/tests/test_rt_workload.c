@@ -27,10 +27,14 @@ static rt_workload *workload_of_options(void) {
     return workload;
 }
 
-/* Runs, verifies, reads the result and ends. Returns what execute returned. */
+static rt_memory_account account;
+
+/* Runs, accounts, verifies, reads the result and ends. Returns what execute returned. */
 static rt_status run_to_the_end(void) {
     rt_workload *const workload = workload_of_options();
     const rt_status status = rt_workload_execute(workload, &why);
+    account = (rt_memory_account){.stack_reserved_bytes = 0};
+    rt_workload_account(workload, &account);
     why.text[0] = '\0';
     CHECK_UINT(RT_OK, rt_workload_verify(workload, &why));
     CHECK_TEXT("", why.text);
@@ -221,31 +225,32 @@ static void bug8_no_elapsed_time_is_no_rate(void) {
 static void bug19_ten_times_the_tasks_need_the_same_memory_but_for_the_verification(void) {
     small_options(10000);
     run_to_the_end();
-    const rt_workload_bytes few = result.bytes;
+    const rt_memory_account few = account;
     small_options(100000);
     run_to_the_end();
-    const rt_workload_bytes many = result.bytes;
-    CHECK_UINT(few.allocations, many.allocations);
-    CHECK_UINT(few.task_bytes, many.task_bytes);
-    CHECK_UINT(few.history_bytes, many.history_bytes);
-    CHECK_UINT(few.runtime_bytes, many.runtime_bytes);
-    CHECK_UINT(10000, few.verification_bytes);
-    CHECK_UINT(100000, many.verification_bytes);
-    CHECK_UINT(90000, many.allocated_total_bytes - few.allocated_total_bytes);
+    CHECK_UINT(few.allocations, account.allocations);
+    CHECK_UINT(few.live_objects, account.live_objects);
+    for (int owner = 0; owner < RT_OWNERS; owner++) {
+        const bool grows = owner == RT_OWNER_VERIFICATION, stacks = owner == RT_OWNER_STACKS;
+        if (!stacks && owner != RT_OWNER_AUXILIARY) { /* what of a stack is in RAM is up to the kernel */
+            CHECK_UINT(few.owners[owner].allocated_bytes + (grows ? 90000 : 0),
+                       account.owners[owner].allocated_bytes);
+        }
+    }
+    CHECK_UINT(90000, account.allocated_total_bytes - few.allocated_total_bytes);
 }
 
 static void owners_add_up_to_what_was_allocated(void) {
+    uint64_t owned = 0;
     small_options(1000);
     run_to_the_end();
-    const rt_workload_bytes *const bytes = &result.bytes;
-    CHECK_UINT(65536, bytes->context_bytes); /* whole chunks */
-    CHECK(bytes->stack_bytes > 0 && bytes->stack_bytes <= bytes->stack_reserved_bytes);
-    CHECK(bytes->auxiliary_bytes > 0 && bytes->auxiliary_reserved_bytes > 0);
-    const uint64_t owned = bytes->runtime_bytes + bytes->context_bytes + bytes->task_bytes +
-                           bytes->history_bytes + bytes->verification_bytes + bytes->histogram_bytes +
-                           bytes->auxiliary_bytes;
-    CHECK(owned >= bytes->allocated_total_bytes - bytes->allocated_total_bytes / 100);
-    CHECK(bytes->live_objects > 0 && bytes->live_objects <= bytes->allocations);
+    for (int owner = 0; owner < RT_OWNERS; owner++) {
+        CHECK((account.owners[owner].allocated_bytes > 0) == (owner != RT_OWNER_SAMPLER));
+        owned += account.owners[owner].allocated_bytes;
+    }
+    CHECK(account.owners[RT_OWNER_STACKS].resident_bytes < account.stack_reserved_bytes);
+    CHECK(owned >= account.allocated_total_bytes);
+    CHECK(account.live_objects > 0 && account.live_objects <= account.allocations);
 }
 
 static void progress_tells_the_phase_and_the_counts(void) {
