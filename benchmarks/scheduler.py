@@ -33,7 +33,7 @@ MODULES = (
     *("status", "allocator", "clock", "random", "histogram", "agent_pool", "history"),
     *("access_pattern", "chunk_pool", "context_formula", "context_snapshot", "context_spill", "context_store"),
     *("context_tiers", "resident", "task_pool", "task_body", "scheduler", "scheduler_worker", "scheduler_report"),
-    *("workload", "workload_submit", "workload_report"),
+    *("memory_account", "workload", "workload_submit", "workload_report"),
 )
 COMMON_FLAGS = ("-O2", "-DNDEBUG", "-fPIC", "-pthread")  # those of the released build
 C_FLAGS = (*COMMON_FLAGS, "-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden", f"-I{RUNTIME}")
