@@ -31,8 +31,9 @@ SOURCES = ROOT / "benchmarks" / "scheduler"
 RUNTIME = ROOT / "runtime_c" / "src"
 MODULES = (
     *("status", "allocator", "clock", "random", "histogram", "agent_pool", "history"),
-    *("access_pattern", "chunk_pool", "context_formula", "context_snapshot", "context_spill", "context_store"),
-    *("context_tiers", "resident", "task_pool", "task_body", "scheduler", "scheduler_worker", "scheduler_report"),
+    *("access_pattern", "chunk_pool", "context_formula", "context_snapshot", "context_spill"),
+    *("context_store", "context_tiers", "resident", "task_pool", "task_body"),
+    *("scheduler", "scheduler_worker", "scheduler_report"),
     *("memory_account", "workload", "workload_submit", "workload_report"),
 )
 COMMON_FLAGS = ("-O2", "-DNDEBUG", "-fPIC", "-pthread")  # those of the released build
