@@ -4,6 +4,9 @@
 #include "rt_proc.h"
 #include "tree.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 static const char status_text[] =
     "Name:\tx\nVmPeak:\t  9000 kB\nVmSize:\t    8000 kB\nVmHWM:\t    700 kB\n"
     "VmRSS:\t     600 kB\nRssAnon:\t     400 kB\nRssFile:\t     200 kB\nThreads:\t17\n";
@@ -62,6 +65,60 @@ static void the_peak_remembers_what_was_freed(void) {
     free(block);
     rt_memory_read("", &after);
     CHECK(after.peak_rss_bytes >= before.rss_bytes + bytes / 2);
+}
+
+static char *touched_block(size_t bytes) {
+    char *const block = malloc(bytes);
+    CHECK(block != NULL);
+    for (size_t at = 0; at < bytes; at += 4096) {
+        ((volatile char *)block)[at] = 1;
+    }
+    return block;
+}
+
+/* Bug 11: a peak in units of 1024 on one system and of bytes on another, multiplied all the same. Touching 400 MB
+ * must raise it by 400 MB and not by a thousandth or a thousandfold; a sanitizer's shadow may double it. */
+static void bug11_the_peak_is_in_bytes(void) {
+    const size_t bytes = 400000000;
+    rt_memory_usage before, after;
+    CHECK_UINT(RT_OK, rt_memory_read("", &before));
+    char *const block = touched_block(bytes);
+    CHECK_UINT(RT_OK, rt_memory_read("", &after));
+    free(block);
+    const uint64_t grown_bytes = after.peak_rss_bytes - before.peak_rss_bytes;
+    CHECK(after.rss_bytes - before.rss_bytes >= bytes - bytes / 50);
+    CHECK(grown_bytes >= bytes - bytes / 5 && grown_bytes <= 3 * bytes); /* an earlier peak may hide a part */
+}
+
+/* Bug 12: ru_maxrss is inherited across fork and exec. A child of a large process must show its own peak. */
+static void bug12_a_child_does_not_inherit_the_peak_of_its_parent(void) {
+    const size_t bytes = 256u << 20;
+    char *const block = touched_block(bytes);
+    int ends[2];
+    CHECK_UINT(0, pipe(ends));
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execl("/proc/self/exe", "test_rt_memory", "peak", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    char text[64] = "";
+    const ssize_t length = read(ends[0], text, sizeof text - 1);
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    close(ends[0]);
+    free(block);
+    uint64_t peak_bytes = 0;
+    CHECK(length > 0 && rt_proc_number(text, &peak_bytes));
+    CHECK(peak_bytes > 0 && peak_bytes < bytes / 2);
+}
+
+static int print_own_peak(void) {
+    rt_memory_usage usage;
+    const rt_status status = rt_memory_read("", &usage);
+    printf("%" PRIu64 "\n", usage.peak_rss_bytes);
+    return status == RT_OK && fflush(stdout) == 0 ? 0 : 1;
 }
 
 static void a_version_2_group_is_limited_by_its_parents(void) {
@@ -140,9 +197,14 @@ static void a_container_sees_its_group_as_the_mount(void) {
     CHECK(!rt_cgroup_memory_limit(&group, &bytes));
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    if (count == 2 && strcmp(arguments[1], "peak") == 0) {
+        return print_own_peak();
+    }
     the_peak_of_this_process_is_not_below_its_size();
-    the_peak_remembers_what_was_freed();
+    the_peak_remembers_what_was_freed(); /* each with a larger block than the one before */
+    bug11_the_peak_is_in_bytes();
+    bug12_a_child_does_not_inherit_the_peak_of_its_parent();
     lines_are_found_by_their_whole_name();
     status_is_read_in_bytes();
     a_version_2_group_is_limited_by_its_parents();
