@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from support import whole_rule_files
 from support.evidence import died, imported_execution, runtime_execution, small_execution, utc
 from tallymark.histogram import Histogram
 
@@ -441,6 +442,8 @@ FILES["no-identity"]["fail-key"] = (
     samples,
     both(setting("reported", to=[]), parameter_with_identity),
 )
+
+FILES |= whole_rule_files.FILES
 
 
 def write() -> None:

@@ -8,7 +8,6 @@ from tallymark.check.rule import Problem, Run, run_rule
 
 _ENDED = ("tasks_completed", "tasks_failed", "tasks_cancelled", "tasks_timed_out")
 _LEFT = ("active_at_end", "queue_at_end")
-OPEN_LOOPS = ("paced", "poisson")  # tasks are due by a schedule of their own
 _RERUN = "Run the suite again; a record is never corrected by hand"
 
 
@@ -30,7 +29,7 @@ def conserved(run: Run) -> Iterator[Problem]:
             f"+ {value['tasks_rejected']} rejected",
             _RERUN,
         )
-    ended = sum(value[key] for key in (*_ENDED, *_LEFT))
+    ended = sum(value.get(key, 0) for key in (*_ENDED, *_LEFT))
     if value["tasks_admitted"] != ended:
         yield run.found(
             "tasks_admitted",
@@ -81,7 +80,7 @@ def all_submitted(run: Run) -> Iterator[Problem]:
 def drained(run: Run) -> Iterator[Problem]:
     """active_at_end = queue_at_end = 0."""
     for key in _LEFT:
-        if run.completed and run.value[key] != 0:
+        if run.completed and run.value.get(key, 0) != 0:
             yield run.found(key, f"{run.value[key]} tasks are left at the end", _RERUN)
 
 
@@ -124,7 +123,7 @@ def retained_limit(run: Run) -> Iterator[Problem]:
 )
 def seen_once(run: Run) -> Iterator[Problem]:
     """seen twice = 0; once + never = tasks; once is at least those that came to their end."""
-    if not run.whole:
+    if not run.whole or not run.of_tasks:
         return
     value, checks = run.value, run.value["checks"]
     once, never, twice = (checks[f"tasks_seen_{how}"] for how in ("once", "never", "twice"))
@@ -152,7 +151,7 @@ def seen_once(run: Run) -> Iterator[Problem]:
 def work_done(run: Run) -> Iterator[Problem]:
     """Lookups, prompts, probes, output = completed × what one task does; if every admitted task completed."""
     value = run.value
-    if not run.whole or value["tasks_completed"] != value["tasks_admitted"]:
+    if not run.whole or not run.of_tasks or value["tasks_completed"] != value["tasks_admitted"]:
         return
     tasks, checks = value["tasks_completed"], value["checks"]
     expected = {
@@ -199,5 +198,5 @@ def submission_settings(run: Run) -> Iterator[Problem]:
     submission = value["submission"]
     if (value["window"] > 0) != (submission == "closed"):
         yield run.found("window", f"{value['window']} with submission {submission}", _RERUN)
-    if (value["rate_per_s"] > 0) != (submission in OPEN_LOOPS):
+    if (value["rate_per_s"] > 0) != run.open_loop:
         yield run.found("rate_per_s", f"{value['rate_per_s']} with submission {submission}", _RERUN)

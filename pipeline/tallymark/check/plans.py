@@ -150,9 +150,10 @@ def null_reason(subject: Subject) -> Iterator[Problem]:
         # cause is null exactly in completed runs; the schema holds that
         scalars = {key: value for key, value in run.value.items() if key not in ("cause", "unavailable")}
         yield from _null_reasons(run.pointer, scalars, run.value.get("unavailable", {}))
-        if "memory" in run.value:
-            memory = run.value["memory"]
-            yield from _null_reasons(run.at("memory"), memory, memory["unavailable"])
+        for part in ("memory", "lookup", "context", "contention"):
+            inner = run.value.get(part, {})
+            if "unavailable" in inner:
+                yield from _null_reasons(run.at(part), inner, inner["unavailable"])
 
 
 def _null_reasons(pointer: str, values: dict[str, Any], reasons: dict[str, str]) -> Iterator[Problem]:

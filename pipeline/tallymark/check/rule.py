@@ -29,6 +29,9 @@ class Problem:
     do: str
 
 
+RERUN = "Run the suite again; a record is never corrected by hand"
+
+
 class Run:
     """One run (or warm-up) of a document, with its place; histograms are parsed when first asked for."""
 
@@ -43,8 +46,23 @@ class Run:
 
     @property
     def whole(self) -> bool:
-        """Whether the run accounts for itself: completed, or ended early and still wrote its own record."""
-        return bool(self.value["recorded_by"] == "runtime")
+        """Whether the run accounts for itself: it wrote its own record, and came beyond its set-up."""
+        return bool(self.value["recorded_by"] == "runtime" and "tasks_submitted" in self.value)
+
+    @property
+    def drained(self) -> bool:
+        """Whether every task came to its end: completed, or with a queue that grew until the last one."""
+        return bool(self.value["outcome"] in ("completed", "overloaded"))
+
+    @property
+    def of_tasks(self) -> bool:
+        """Whether the run put tasks through the scheduler; before 1.1 there was nothing else."""
+        return bool(self.value.get("workload", "tasks") == "tasks")
+
+    @property
+    def open_loop(self) -> bool:
+        """Whether each task was due by a schedule of its own."""
+        return bool(self.value["submission"] in ("paced", "poisson"))
 
     @functools.cached_property
     def parsed_histograms(self) -> dict[str, Histogram]:

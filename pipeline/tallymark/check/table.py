@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from tallymark.check import commands, counts, imports, plans, reports, resources, texts, times
+from tallymark.check import (
+    backlog,
+    commands,
+    contention,
+    contents,
+    counts,
+    faults,
+    imports,
+    open_loop,
+    plans,
+    reports,
+    resources,
+    settings_fit,
+    slots,
+    texts,
+    times,
+)
 from tallymark.check.rule import Rule
 from tallymark.evidence.canonical import compact, sha256_hex
 
@@ -36,6 +52,26 @@ RULES: tuple[Rule, ...] = (
     resources.rss_peak,
     resources.timeline_order,
     resources.timeline_peaks,
+    settings_fit.settings_fit,
+    open_loop.lateness_population,
+    open_loop.phases_add_up,
+    open_loop.periods_add_up,
+    open_loop.overload_said,
+    open_loop.littles_law,
+    open_loop.submission_rate,
+    backlog.held_queue,
+    backlog.batches_complete,
+    slots.yields_done,
+    slots.slot_capacity,
+    faults.faults_counted,
+    faults.provider_calls,
+    contents.rollback_proved,
+    contents.context_proved,
+    contents.lookup_answers,
+    contention.locks_timed,
+    contention.idle_ratios,
+    contention.thread_cpu,
+    contention.memory_accounted,
     imports.sample_order,
     imports.exit_code,
     imports.reported_agrees,

@@ -16,6 +16,8 @@ LATENCIES: Final = {
     "finalisation": "finalisation",
     "end_to_end": "end_to_end",
 }
+# what follows from a histogram of every task, or of every submission
+_FOLLOWING: Final = {**LATENCIES, "lateness": "lateness"}
 _QUANTILES: Final = (("p50", 50, 100), ("p95", 95, 100), ("p99", 99, 100), ("max", 1, 1))
 _SUMMANDS: Final = ("queue", "execution", "finalisation")
 # elapsed_ms is written from nanoseconds, so it may be off by half a nanosecond
@@ -63,8 +65,8 @@ def throughput(run: Run) -> Iterator[Problem]:
     why="A percentile above the maximum shows two rounding rules, two populations or two units in one row.",
 )
 def percentile_order(run: Run) -> Iterator[Problem]:
-    """Within each of the four latencies."""
-    for prefix in LATENCIES:
+    """Within each of the latencies, and the lateness."""
+    for prefix in _FOLLOWING:
         keys = [
             f"{prefix}_{name}_ms"
             for name, _, _ in _QUANTILES
@@ -95,7 +97,7 @@ def histogram_sound(run: Run) -> Iterator[Problem]:
 def histogram_population(run: Run) -> Iterator[Problem]:
     """Unsampled stages: at least the tasks that completed or failed, at most the admitted ones, all alike."""
     value = run.value
-    if not run.whole:
+    if not run.whole or not run.of_tasks:
         return
     least = value["tasks_completed"] + value["tasks_failed"]
     most = least + value["tasks_cancelled"] + value["tasks_timed_out"]
@@ -118,7 +120,7 @@ def histogram_population(run: Run) -> Iterator[Problem]:
 )
 def histogram_percentiles(run: Run) -> Iterator[Problem]:
     """Nearest rank, highest value of the bucket, at most the exact maximum; in ms."""
-    for prefix, stage in LATENCIES.items():
+    for prefix, stage in _FOLLOWING.items():
         histogram = run.histograms.get(stage)
         if histogram is None or not histogram.count:
             continue

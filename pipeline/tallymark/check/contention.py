@@ -1,0 +1,91 @@
+"""Rules about locks, idle workers, CPU time by thread and memory by owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from tallymark.check.rule import RERUN, Problem, Run, run_rule
+
+_SITES: Final = ("submit", "turn", "control")
+_THREADS: Final = ("worker_cpu_ms", "submitter_cpu_ms", "sampler_cpu_ms", "auxiliary_cpu_ms")
+# The process's CPU time is read at other moments than the threads', in ticks of up to 10 ms.
+_CPU_SLACK_MS: Final = 20.0
+_CPU_SLACK: Final = 0.02
+
+
+@run_rule(
+    "locks-timed",
+    "Timed acquisitions of the lock are the sampled share of all",
+    why="How long threads wait for a lock is known only if every n-th acquisition was timed.",
+)
+def locks_timed(run: Run) -> Iterator[Problem]:
+    """Wait and hold of a site have one population, sampled as stated, within its acquisitions."""
+    contention: dict[str, Any] = run.value.get("contention", {})
+    if "lock_acquisitions" not in contention or "lock_sample_every" not in contention:
+        return
+    every = contention["lock_sample_every"]
+    for site in _SITES:
+        wait = run.histograms.get(f"lock_wait_{site}")
+        hold = run.histograms.get(f"lock_hold_{site}")
+        if wait is None or hold is None:
+            continue
+        where = run.at("histograms", f"lock_wait_{site}", "count")
+        acquired = contention["lock_acquisitions"][site]
+        if wait.count != hold.count:
+            yield Problem(where, f"{wait.count} waits, but {hold.count} holds", RERUN)
+        if wait.count and {wait.sample_every, hold.sample_every} != {every}:
+            yield Problem(where, f"1 of {wait.sample_every} was timed, not 1 of {every}", RERUN)
+        elif wait.count > acquired:
+            yield Problem(where, f"{wait.count} were timed of {acquired} acquisitions", RERUN)
+
+
+@run_rule(
+    "idle-ratios",
+    "Workers idle with a full queue are a part of the idle ones",
+    why="Sleeping beside waiting work is the scheduler's fault; sleeping without work is not. One cannot "
+    "exceed the other.",
+)
+def idle_ratios(run: Run) -> Iterator[Problem]:
+    """idle_while_queued_ratio ≤ idle_ratio."""
+    contention: dict[str, Any] = run.value.get("contention", {})
+    idle, queued = contention.get("idle_ratio"), contention.get("idle_while_queued_ratio")
+    if idle is not None and queued is not None and queued > idle:
+        where = run.at("contention", "idle_while_queued_ratio")
+        yield Problem(where, f"{queued!r} is above idle_ratio = {idle!r}", RERUN)
+
+
+@run_rule(
+    "thread-cpu",
+    "The threads' CPU time fits into the process's",
+    why="CPU time by thread shows what the scheduler costs beside the harness; more than the process used "
+    "was counted twice.",
+)
+def thread_cpu(run: Run) -> Iterator[Problem]:
+    """Workers + submitter + sampler + auxiliary ≤ user + system, within the ticks of the clocks."""
+    contention: dict[str, Any] = run.value.get("contention", {})
+    parts = [contention[key] for key in _THREADS if contention.get(key) is not None]
+    if not parts:
+        return
+    whole = run.value["cpu_user_ms"] + run.value["cpu_system_ms"]
+    if sum(parts) > whole * (1 + _CPU_SLACK) + _CPU_SLACK_MS:
+        yield Problem(
+            run.at("contention"), f"{sum(parts):g} ms by thread, {whole:g} ms in the process", RERUN
+        )
+
+
+@run_rule(
+    "memory-accounted",
+    "What the owners hold and what is unexplained make up the growth",
+    why="Memory by owner is an account: what nobody claims is shown, and not shared out.",
+)
+def memory_accounted(run: Run) -> Iterator[Problem]:
+    """rss_growth_bytes = sum of resident + unexplained_bytes, as far as all are known."""
+    memory: dict[str, Any] = run.value.get("memory", {})
+    growth, rest = memory.get("rss_growth_bytes"), memory.get("unexplained_bytes")
+    resident = list(memory.get("resident", {}).values())
+    if growth is None or rest is None or not resident or None in resident:
+        return
+    if growth != sum(resident) + rest:
+        problem = f"{growth}, but {sum(resident)} resident and {rest} unexplained"
+        yield Problem(run.at("memory", "rss_growth_bytes"), problem, RERUN)
