@@ -1,10 +1,13 @@
-/* The scheduler seen from outside: create, submit, wait, hold, abandon, destroy. */
+/* Life of the scheduler: create and destroy. */
 #include "rt_scheduler_parts.h"
 
 #include <string.h>
 
 /* Outputs larger than this a batch make a worker take fewer tasks at once. */
 #define BATCH_OUTPUT_BYTES (256u * 1024u)
+
+/* Pooled stacks at rest that keep their pages, beside one a worker. */
+#define IDLE_STACKS 1024u
 
 /* ---- create and destroy ---- */
 
@@ -22,6 +25,11 @@ static rt_status check_options(const rt_scheduler_options *options, rt_message *
     }
     if (options->hooks.run == NULL) {
         return rt_fail(why, RT_INVALID, "there is no runner; set hooks.run");
+    }
+    if (options->stack_bytes != 0 && (options->stack_bytes < RT_SCHEDULER_MIN_STACK_BYTES ||
+                                      options->stack_bytes > RT_SCHEDULER_MAX_STACK_BYTES)) {
+        return rt_fail(why, RT_INVALID, "stack_bytes is %u; choose 0 (none) or %u to %u",
+                       options->stack_bytes, RT_SCHEDULER_MIN_STACK_BYTES, RT_SCHEDULER_MAX_STACK_BYTES);
     }
     return RT_OK;
 }
@@ -41,6 +49,10 @@ static void copy_options(rt_scheduler *self, const rt_scheduler_options *options
     self->output_capacity_bytes = options->output_capacity_bytes;
     self->batch_limit = batch_limit_for(options->output_capacity_bytes);
     self->queue_limit = options->queue_limit;
+    self->max_suspended = options->max_suspended == 0 ? UINT64_MAX : options->max_suspended;
+    self->sample_every = options->contention_sample_every;
+    self->next_wake_ns = UINT64_MAX;
+    self->timekeeper_ns = UINT64_MAX;
     self->pid = getpid();
 }
 
@@ -88,7 +100,8 @@ static rt_status allocate_parts(rt_scheduler *self, const rt_scheduler_options *
     const rt_status status = rt_history_init(&self->history, self->allocator, options->history_limit_tasks,
                                              options->history_limit_bytes, options->output_capacity_bytes,
                                              (uint64_t)self->worker_count * self->batch_limit);
-    if (self->workers == NULL || self->idle_stack == NULL || status != RT_OK) {
+    if (self->workers == NULL || self->idle_stack == NULL || status != RT_OK ||
+        rt_scheduler_create_contention(self) != RT_OK) {
         return RT_NO_MEMORY;
     }
     for (uint32_t i = 0; i < self->worker_count; i++) {
@@ -97,6 +110,27 @@ static rt_status allocate_parts(rt_scheduler *self, const rt_scheduler_options *
         }
     }
     return RT_OK;
+}
+
+/* Every worker has its first stack before a thread starts, so that none can fail for want of it. */
+static rt_status allocate_stacks(rt_scheduler *self, uint32_t stack_bytes, rt_message *why) {
+    if (stack_bytes == 0) {
+        return RT_OK;
+    }
+    const rt_status watched = rt_overflow_watch(why);
+    if (watched != RT_OK) {
+        return watched;
+    }
+    self->watches_overflow = true;
+    rt_status status =
+        rt_stack_pool_create(self->allocator, stack_bytes, IDLE_STACKS + self->worker_count, &self->stacks);
+    for (uint32_t i = 0; i < self->worker_count && status == RT_OK; i++) {
+        status = rt_worker_prepare_stack(&self->workers[i]);
+    }
+    return status == RT_OK
+               ? RT_OK
+               : rt_fail(why, status, "no memory for the first stacks of %u workers; choose fewer",
+                         self->worker_count);
 }
 
 static rt_status start_threads(rt_scheduler *self, rt_thread_start start, rt_message *why) {
@@ -139,7 +173,11 @@ rt_status rt_scheduler_create(const rt_scheduler_options *options, rt_scheduler 
                        "no memory for %u workers and a history of %llu tasks; choose fewer of them",
                        options->workers, (unsigned long long)options->history_limit_tasks);
     }
-    status = start_threads(self, options->start_thread != NULL ? options->start_thread : pthread_create, why);
+    status = allocate_stacks(self, options->stack_bytes, why);
+    if (status == RT_OK) {
+        status =
+            start_threads(self, options->start_thread != NULL ? options->start_thread : pthread_create, why);
+    }
     if (status != RT_OK) {
         rt_scheduler_destroy(self);
         return status;
@@ -148,25 +186,30 @@ rt_status rt_scheduler_create(const rt_scheduler_options *options, rt_scheduler 
     return RT_OK;
 }
 
-/* Nothing admitted stays queued, and batches are given back. Under the lock. */
-static void cancel_queued(rt_scheduler *self) {
-    self->abandoned = true;
-    self->cancelled += self->ready.count;
-    rt_ready_queue_init(&self->ready);
-    rt_scheduler_update_yield(self);
-}
-
 /* The flag and the wake-ups under one lock: a worker is either before its test of the flag or asleep. */
 static void stop_threads(rt_scheduler *self) {
     pthread_mutex_lock(&self->lock);
-    cancel_queued(self);
     self->stopping = true;
-    for (uint32_t i = 0; i < self->started_threads; i++) {
-        pthread_cond_signal(&self->workers[i].wake);
-    }
+    rt_scheduler_abandon_locked(self); /* wakes every worker */
     pthread_mutex_unlock(&self->lock);
     for (uint32_t i = 0; i < self->started_threads; i++) {
         pthread_join(self->workers[i].thread, NULL);
+    }
+}
+
+/* After the threads have ended; a thread that never started still has its first stack. In a child after fork
+ * only the memory goes. */
+static void destroy_stacks(rt_scheduler *self) {
+    const bool forked = rt_scheduler_is_forked(self);
+    for (uint32_t i = 0; self->stacks != NULL && !forked && i < self->worker_count; i++) {
+        rt_coroutine *const unused = self->workers[i].coroutine;
+        if (unused != NULL) {
+            rt_stack_pool_give(self->stacks, rt_coroutine_drop(unused));
+        }
+    }
+    rt_stack_pool_destroy(self->stacks);
+    if (self->watches_overflow && !forked) {
+        rt_overflow_unwatch();
     }
 }
 
@@ -191,163 +234,10 @@ void rt_scheduler_destroy(rt_scheduler *self) {
     for (uint32_t i = 0; self->workers != NULL && i < self->worker_count; i++) {
         rt_free_lines(self->allocator, self->workers[i].histograms);
     }
+    destroy_stacks(self);
+    rt_free_lines(self->allocator, self->lock_histograms);
     rt_history_reset(&self->history, self->allocator);
     rt_free(self->allocator, self->idle_stack);
     rt_free_lines(self->allocator, self->workers);
     rt_free_lines(self->allocator, self);
-}
-
-/* ---- submit ---- */
-
-static uint64_t started_tasks(const rt_scheduler *self) {
-    uint64_t started = 0;
-    for (uint32_t i = 0; i < self->worker_count; i++) {
-        started += (atomic_load_explicit(&self->workers[i].steps, memory_order_relaxed) + 1) / 2;
-    }
-    return started;
-}
-
-/* Admitted and not started. Under the lock it can only fall while it is being read, so the answer is a length
- * that the queue had during the call. */
-static uint64_t queued_tasks(const rt_scheduler *self) {
-    return self->admitted - self->cancelled - started_tasks(self);
-}
-
-/* How many of `count` tasks find room. What is in flight is at least what is queued, and known without asking
- * the workers: only when that does not fit their counters are read. */
-static size_t room_for(const rt_scheduler *self, size_t count) {
-    if (rt_scheduler_in_flight(self) + count <= self->queue_limit) {
-        return count;
-    }
-    const uint64_t queued = queued_tasks(self);
-    const uint64_t room = queued < self->queue_limit ? self->queue_limit - queued : 0;
-    return count < room ? count : (size_t)room;
-}
-
-/* After an admission, the only moment at which the queue can be longer than ever. */
-static void raise_peak(rt_scheduler *self) {
-    if (rt_scheduler_in_flight(self) > self->queue_peak) {
-        const uint64_t queued = queued_tasks(self);
-        self->queue_peak = queued > self->queue_peak ? queued : self->queue_peak;
-    }
-}
-
-static size_t admit(rt_scheduler *self, rt_task *const *tasks, size_t count) {
-    const size_t room = room_for(self, count);
-    const uint64_t now_ns = rt_clock_now_ns(self->clock);
-    for (size_t i = 0; i < room; i++) {
-        tasks[i]->admitted_ns = now_ns;
-        rt_ready_queue_push_back(&self->ready, tasks[i]);
-    }
-    self->admitted += room;
-    self->rejected += count - room;
-    raise_peak(self);
-    rt_scheduler_update_yield(self);
-    return room;
-}
-
-rt_status rt_scheduler_submit_many(rt_scheduler *self, rt_task *const *tasks, size_t count,
-                                   size_t *admitted) {
-    size_t room = 0;
-    rt_worker *helper = NULL;
-    rt_status status = RT_STOPPED;
-    if (admitted != NULL) {
-        *admitted = 0;
-    }
-    if (rt_scheduler_is_forked(self)) {
-        return RT_FORKED;
-    }
-    pthread_mutex_lock(&self->lock);
-    if (!self->abandoned) {
-        room = admit(self, tasks, count);
-        status = room == count ? RT_OK : RT_FULL;
-        helper = rt_scheduler_pick_idle(self);
-    }
-    pthread_mutex_unlock(&self->lock);
-    rt_scheduler_signal(helper);
-    if (admitted != NULL) {
-        *admitted = room;
-    }
-    return status;
-}
-
-rt_status rt_scheduler_submit(rt_scheduler *self, rt_task *task) {
-    return rt_scheduler_submit_many(self, &task, 1, NULL);
-}
-
-/* ---- wait ---- */
-
-typedef bool (*condition)(const rt_scheduler *self, uint64_t in_flight);
-
-static bool is_at_most(const rt_scheduler *self, uint64_t in_flight) {
-    return rt_scheduler_in_flight(self) <= in_flight;
-}
-
-static bool is_quiet(const rt_scheduler *self, uint64_t in_flight) {
-    (void)in_flight;
-    return rt_scheduler_is_idle(self);
-}
-
-/* Asks to be woken at this number; with several waiters at the highest, so that none sleeps too long. */
-static void arm(rt_scheduler *self, uint64_t in_flight) {
-    self->wait_at_most = self->wait_armed && self->wait_at_most > in_flight ? self->wait_at_most : in_flight;
-    self->wait_armed = true;
-}
-
-static rt_status wait_for(rt_scheduler *self, condition reached, uint64_t in_flight, uint64_t timeout_ns) {
-    if (rt_scheduler_is_forked(self)) {
-        return RT_FORKED;
-    }
-    int error = 0;
-    pthread_mutex_lock(&self->lock);
-    bool done = reached(self, in_flight);
-    const struct timespec deadline = rt_clock_deadline(done ? 0 : timeout_ns);
-    while (!done && error == 0) {
-        arm(self, in_flight);
-        error = timeout_ns == RT_SCHEDULER_FOREVER
-                    ? pthread_cond_wait(&self->changed, &self->lock)
-                    : pthread_cond_timedwait(&self->changed, &self->lock, &deadline);
-        done = reached(self, in_flight);
-    }
-    pthread_mutex_unlock(&self->lock);
-    return done ? RT_OK : RT_TIMED_OUT;
-}
-
-rt_status rt_scheduler_wait_in_flight(rt_scheduler *self, uint64_t in_flight, uint64_t timeout_ns) {
-    return wait_for(self, is_at_most, in_flight, timeout_ns);
-}
-
-rt_status rt_scheduler_wait_idle(rt_scheduler *self, uint64_t timeout_ns) {
-    return wait_for(self, is_quiet, 0, timeout_ns);
-}
-
-/* ---- hold and abandon ---- */
-
-static rt_status set_held(rt_scheduler *self, bool held) {
-    if (rt_scheduler_is_forked(self)) {
-        return RT_FORKED;
-    }
-    pthread_mutex_lock(&self->lock);
-    self->held = held;
-    rt_scheduler_update_yield(self);
-    rt_worker *const helper = rt_scheduler_pick_idle(self);
-    pthread_mutex_unlock(&self->lock);
-    rt_scheduler_signal(helper);
-    return RT_OK;
-}
-
-rt_status rt_scheduler_hold(rt_scheduler *self) { return set_held(self, true); }
-
-rt_status rt_scheduler_release(rt_scheduler *self) { return set_held(self, false); }
-
-rt_status rt_scheduler_abandon(rt_scheduler *self) {
-    if (rt_scheduler_is_forked(self)) {
-        return RT_FORKED;
-    }
-    pthread_mutex_lock(&self->lock);
-    cancel_queued(self);
-    self->wait_armed = false;
-    pthread_cond_broadcast(&self->changed);
-    pthread_mutex_unlock(&self->lock);
-    return RT_OK;
 }

@@ -10,7 +10,13 @@ static void copy_counts(const rt_scheduler *self, rt_scheduler_counts *out) {
                                  .rejected = self->rejected,
                                  .completed = self->completed,
                                  .failed = self->failed,
-                                 .cancelled = self->cancelled,
+                                 .cancelled = self->cancelled + self->taken_back,
+                                 .timed_out = self->timed_out,
+                                 .suspended = self->sleepers.count,
+                                 .suspended_peak =
+                                     atomic_load_explicit(&self->suspended_peak, memory_order_relaxed),
+                                 .suspensions = self->parked,
+                                 .yields = self->yields,
                                  .queue_peak = self->queue_peak,
                                  .active_peak = self->holding_peak,
                                  .idle = self->idle,
@@ -31,8 +37,8 @@ static void add_workers(const rt_scheduler *self, rt_scheduler_counts *out) {
         started += (steps + 1) / 2;
         out->active += (uint32_t)(steps % 2);
     }
-    out->queued = self->admitted - self->cancelled - started;
-    out->ended = started - out->active - self->completed - self->failed;
+    out->queued = self->admitted + self->requeued - self->taken_back - started;
+    out->ended = started - out->active - rt_scheduler_finalised(self) - self->parked;
     if (rt_scheduler_is_idle(self)) { /* otherwise these belong to running threads */
         for (uint32_t i = 0; i < self->worker_count; i++) {
             out->clamped_intervals += self->workers[i].clamped_intervals;
@@ -43,14 +49,15 @@ static void add_workers(const rt_scheduler *self, rt_scheduler_counts *out) {
 void rt_scheduler_count(rt_scheduler *self, rt_scheduler_counts *out) {
     const bool forked =
         rt_scheduler_is_forked(self); /* this copy changes no more: read it without the lock */
-    if (!forked) {
-        pthread_mutex_lock(&self->lock);
+    if (forked) {
+        copy_counts(self, out);
+        add_workers(self, out);
+        return;
     }
+    rt_lock_hold hold = rt_scheduler_lock(self, RT_SCHEDULER_CONTROL);
     copy_counts(self, out);
     add_workers(self, out);
-    if (!forked) {
-        pthread_mutex_unlock(&self->lock);
-    }
+    rt_scheduler_unlock(self, &hold);
 }
 
 void rt_scheduler_merge(const rt_scheduler *self, rt_scheduler_stage stage, rt_histogram *into) {
@@ -73,12 +80,12 @@ rt_status rt_scheduler_history(rt_scheduler *self, uint64_t index, rt_task_recor
     if (rt_scheduler_is_forked(self)) {
         return RT_FORKED;
     }
-    pthread_mutex_lock(&self->lock);
+    rt_lock_hold hold = rt_scheduler_lock(self, RT_SCHEDULER_CONTROL);
     const bool found = index < self->history.count;
     if (found) {
         copy_entry(rt_history_at(&self->history, index), record, output, capacity_bytes);
     }
-    pthread_mutex_unlock(&self->lock);
+    rt_scheduler_unlock(self, &hold);
     return found ? RT_OK : RT_NOT_FOUND;
 }
 
@@ -103,9 +110,18 @@ void rt_scheduler_account(const rt_scheduler *self, rt_scheduler_bytes *out) {
         .runtime_bytes =
             sizeof *self + self->worker_count * (sizeof *self->workers + sizeof *self->idle_stack),
         .history_bytes = self->history.allocated_bytes,
-        .histogram_bytes = (uint64_t)self->worker_count * RT_SCHEDULER_STAGES * sizeof(rt_histogram)};
+        .histogram_bytes = ((uint64_t)self->worker_count * RT_SCHEDULER_STAGES +
+                            (self->lock_histograms != NULL ? 2u * RT_SCHEDULER_SITES : 0u)) *
+                           sizeof(rt_histogram)};
     for (uint32_t i = 0; i < self->worker_count; i++) {
         out->stack_reserved_bytes += self->workers[i].stack_bytes;
         out->stack_committed_bytes += resident_bytes(self->workers[i].stack, self->workers[i].stack_bytes);
+    }
+    if (self->stacks != NULL) {
+        rt_stack_bytes pooled;
+        rt_stack_pool_account(self->stacks, &pooled);
+        out->runtime_bytes += pooled.record_bytes;
+        out->stack_reserved_bytes += pooled.reserved_bytes;
+        out->stack_committed_bytes += pooled.committed_bytes;
     }
 }

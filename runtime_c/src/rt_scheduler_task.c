@@ -1,32 +1,49 @@
 /* What a runner may ask of the scheduler while it runs: yield, sleep, poll. */
 #include "rt_scheduler_parts.h"
 
-#include <time.h>
+static rt_activation *activation_of(rt_task_run *run) { return (rt_activation *)(void *)run; }
 
 rt_status rt_task_poll(rt_task_run *run) {
-    (void)run;
+    const rt_activation *const activation = activation_of(run);
+    const rt_task *const task = activation->task;
+    const rt_scheduler *const scheduler = activation->scheduler;
+    if ((rt_task_control(task) & RT_TASK_CANCEL) != 0 || rt_scheduler_is_abandoned(scheduler)) {
+        return RT_CANCELLED;
+    }
+    if (task->deadline_ns != 0 && rt_clock_now_ns(scheduler->clock) >= task->deadline_ns) {
+        return RT_TIMED_OUT;
+    }
     return RT_OK;
 }
 
-rt_status rt_task_yield(rt_task_run *run) { return rt_task_poll(run); }
+rt_status rt_task_yield(rt_task_run *run) {
+    rt_activation *const activation = activation_of(run);
+    const rt_status status = rt_task_poll(run);
+    if (status != RT_OK) {
+        return status;
+    }
+    activation->yields = true;
+    return rt_worker_suspend(activation->worker, activation) ? rt_task_poll(run) : RT_OK;
+}
+
+/* Saturates, and never lies after the task's deadline. */
+static uint64_t wake_time_ns(const rt_activation *activation, uint64_t duration_ns) {
+    const uint64_t now_ns = rt_clock_now_ns(activation->scheduler->clock);
+    const uint64_t deadline_ns = activation->task->deadline_ns;
+    const uint64_t wake_ns = now_ns + duration_ns < now_ns ? UINT64_MAX - 1 : now_ns + duration_ns;
+    return deadline_ns != 0 && deadline_ns < wake_ns ? deadline_ns : wake_ns;
+}
 
 rt_status rt_task_sleep(rt_task_run *run, uint64_t duration_ns) {
-    const struct timespec deadline = rt_clock_deadline(duration_ns);
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
+    rt_activation *const activation = activation_of(run);
+    const rt_status status = rt_task_poll(run);
+    if (status != RT_OK) {
+        return status;
+    }
+    activation->yields = false;
+    activation->sleeper.wake_ns = wake_time_ns(activation, duration_ns);
+    if (!rt_worker_suspend(activation->worker, activation)) {
+        rt_worker_wait_with(activation->worker, activation);
+    }
     return rt_task_poll(run);
-}
-
-rt_status rt_scheduler_cancel(rt_scheduler *self, rt_task *task, uint64_t id) {
-    (void)task, (void)id;
-    return rt_scheduler_is_forked(self) ? RT_FORKED : RT_NOT_FOUND;
-}
-
-void rt_scheduler_contention(const rt_scheduler *self, rt_scheduler_contention_report *out) {
-    (void)self;
-    *out = (rt_scheduler_contention_report){.sample_every = 0};
-}
-
-uint64_t rt_scheduler_worker_cpu_ns(const rt_scheduler *self, uint32_t worker) {
-    (void)self, (void)worker;
-    return 0;
 }

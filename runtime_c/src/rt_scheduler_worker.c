@@ -1,30 +1,54 @@
-/* The worker's loop: finalise the last batch and take the next one under one lock, then, without it, settle
- * the last batch (histograms, callbacks, release) and run the next. */
+/* A worker's turn: finalise the last batch and take the next one under one lock, and sleep when there is
+ * nothing to do. What happens without the lock is in rt_scheduler_run.c and rt_scheduler_settle.c. */
 #include "rt_scheduler_parts.h"
 
-/* A batch holds about this much work at most, so that a worker with long tasks does not keep others
- * waiting. */
-#define BATCH_BUDGET_NS UINT64_C(100000)
+/* ---- give back: under the lock ---- */
 
-static rt_histogram *stage_of(rt_worker *self, rt_scheduler_stage stage) { return &self->histograms[stage]; }
-
-static bool is_sampled(uint64_t *counter) { return (*counter)++ % RT_SCHEDULER_SAMPLE_EVERY == 0; }
-
-/* ---- under the lock ---- */
-
-/* What was not run goes back to the front, in its order; after abandon it is cancelled. */
-static void give_back(rt_scheduler *scheduler, const rt_batch *batch) {
-    if (scheduler->abandoned) {
-        scheduler->cancelled += batch->count - batch->ran;
-        return;
-    }
-    for (uint32_t i = batch->group_count; i > batch->left; i--) {
-        rt_ready_queue_push_front(&scheduler->ready, batch->groups[i - 1]);
+/* After abandon: started tasks stay, to be brought to their end; the others are the caller's again. */
+static void sort_out(rt_scheduler *self, rt_task_group group) {
+    rt_task *task = group.first;
+    for (uint32_t i = 0; i < group.count; i++) {
+        rt_task *const next = task->next;
+        if ((rt_task_control(task) & RT_TASK_ACTIVATED) != 0) {
+            rt_ready_queue_push_back(&self->ready, task);
+        } else {
+            self->taken_back++;
+        }
+        task = next;
     }
 }
 
+/* What was not run goes back to the front, in its order. */
+static void give_back(rt_scheduler *self, rt_batch *batch) {
+    for (uint32_t i = batch->group_count; i > batch->left; i--) {
+        const rt_task_group group = batch->groups[i - 1];
+        if (rt_scheduler_is_abandoned(self)) {
+            sort_out(self, group);
+        } else if (group.count > 0) {
+            rt_ready_queue_push_front(&self->ready, group);
+        }
+    }
+    batch->group_count = 0;
+    batch->left = 0;
+}
+
+void rt_scheduler_take_back_queued(rt_scheduler *self) {
+    if (self->parked == 0) { /* nothing in the queue can have started: no task need be looked at */
+        self->taken_back += self->ready.count;
+        rt_ready_queue_init(&self->ready);
+        return;
+    }
+    rt_ready_queue all = self->ready;
+    rt_ready_queue_init(&self->ready);
+    while (all.count > 0) {
+        sort_out(self, rt_ready_queue_take_group(&all, UINT32_MAX));
+    }
+}
+
+/* ---- finalise: under the lock ---- */
+
 static void record_one(rt_worker *self, rt_history *history, uint32_t *entry) {
-    if (!is_sampled(&self->recorded)) {
+    if (self->recorded++ % RT_SCHEDULER_SAMPLE_EVERY != 0) {
         rt_history_put(history, entry);
         return;
     }
@@ -32,25 +56,52 @@ static void record_one(rt_worker *self, rt_history *history, uint32_t *entry) {
     const uint64_t before_ns = rt_clock_now_ns(clock);
     rt_history_put(history, entry);
     const uint64_t after_ns = rt_clock_now_ns(clock);
-    rt_histogram_record(stage_of(self, RT_SCHEDULER_HISTORY_PRUNING),
+    rt_histogram_record(&self->histograms[RT_SCHEDULER_HISTORY_PRUNING],
                         rt_clock_interval_ns(before_ns, after_ns, &self->clamped_intervals));
 }
 
-static void finalise(rt_worker *self, const rt_batch *batch, uint64_t now_ns) {
+/* How often each status ended a task. */
+typedef struct ends {
+    uint32_t completed, cancelled, timed_out;
+} ends;
+
+static void count_end(ends *self, uint8_t status) {
+    self->completed += status == RT_OK;
+    self->cancelled += status == RT_CANCELLED;
+    self->timed_out += status == RT_TIMED_OUT;
+}
+
+void rt_worker_finalise(rt_worker *self, rt_batch *batch, uint64_t now_ns) {
     rt_scheduler *const scheduler = self->scheduler;
-    uint32_t failed = 0;
+    ends ended = {0, 0, 0};
     for (uint32_t i = 0; i < batch->ran; i++) {
-        failed += batch->tasks[i]->status != RT_OK;
+        count_end(&ended, batch->tasks[i]->status);
         rt_history_entry_of(&scheduler->history, self->spares[i])->record.finalised_ns = now_ns;
         record_one(self, &scheduler->history, &self->spares[i]);
     }
-    scheduler->failed += failed;
-    scheduler->completed += batch->ran - failed;
-    scheduler->holding--;
-    if (batch->ran < batch->count) {
+    scheduler->completed += ended.completed;
+    scheduler->failed += batch->ran - ended.completed - ended.cancelled - ended.timed_out;
+    if (ended.cancelled + ended.timed_out > 0) {
+        scheduler->cancelled += ended.cancelled;
+        scheduler->timed_out += ended.timed_out;
+    }
+    if (batch->parked_count > 0) {
+        rt_scheduler_park_batch(scheduler, batch, now_ns);
+    }
+    if (batch->left < batch->group_count) {
         give_back(scheduler, batch);
     }
 }
+
+bool rt_scheduler_reaches_waiter(rt_scheduler *self) {
+    if (!self->wait_armed || rt_scheduler_in_flight(self) > self->wait_at_most) {
+        return false;
+    }
+    self->wait_armed = false;
+    return true;
+}
+
+/* ---- take: under the lock ---- */
 
 /* At least one task, at most this worker's share of what is queued: with fewer tasks than workers each takes
  * one, so that nobody waits behind a long task while another worker is free. */
@@ -58,8 +109,12 @@ static void take(rt_worker *self, rt_batch *batch, uint64_t now_ns) {
     rt_scheduler *const scheduler = self->scheduler;
     batch->count = 0;
     batch->ran = 0;
+    batch->slices = 0;
     batch->group_count = 0;
-    if (scheduler->held || scheduler->ready.count == 0 || scheduler->holding >= scheduler->max_active) {
+    batch->left = 0;
+    batch->suspended = false;
+    batch->parked_above = 0;
+    if (!rt_scheduler_may_take(scheduler) || scheduler->holding >= scheduler->max_active) {
         return;
     }
     const uint64_t share = scheduler->ready.count / scheduler->worker_count;
@@ -75,8 +130,48 @@ static void take(rt_worker *self, rt_batch *batch, uint64_t now_ns) {
     }
 }
 
-/* Sleeps until somebody picks this worker from the idle stack. */
-static void park(rt_worker *self) {
+/* ---- sleep: under the lock ---- */
+
+static void leave_idle_stack(rt_worker *self) {
+    rt_scheduler *const scheduler = self->scheduler;
+    uint32_t at = scheduler->idle - 1;
+    while (scheduler->idle_stack[at] != self) {
+        at--;
+    }
+    for (scheduler->idle--; at < scheduler->idle; at++) {
+        scheduler->idle_stack[at] = scheduler->idle_stack[at + 1];
+    }
+    rt_scheduler_free_timekeeper(scheduler, self);
+}
+
+/* The worker at the bottom of the idle stack keeps the time: it is picked last for other work. */
+static void keep_time(rt_worker *self) {
+    rt_scheduler *const scheduler = self->scheduler;
+    scheduler->idle_stack[scheduler->idle - 1] = scheduler->idle_stack[0];
+    scheduler->idle_stack[0] = self;
+    scheduler->timekeeper = self;
+}
+
+static bool is_due_timekeeper(const rt_worker *self) {
+    const rt_scheduler *const scheduler = self->scheduler;
+    return scheduler->timekeeper == self && scheduler->next_wake_ns != UINT64_MAX &&
+           scheduler->next_wake_ns <= rt_clock_now_ns(scheduler->clock);
+}
+
+static void wait_for_work(rt_worker *self) {
+    rt_scheduler *const scheduler = self->scheduler;
+    if (scheduler->timekeeper != self || scheduler->next_wake_ns == UINT64_MAX) {
+        pthread_cond_wait(&self->wake, &scheduler->lock);
+        return;
+    }
+    scheduler->timekeeper_ns = scheduler->next_wake_ns;
+    const struct timespec deadline = rt_scheduler_real_deadline(scheduler, scheduler->next_wake_ns);
+    pthread_cond_timedwait(&self->wake, &scheduler->lock, &deadline);
+}
+
+/* Sleeps until somebody picks this worker from the idle stack, or the first sleeping task is due and this
+ * worker keeps the time. */
+static void park(rt_worker *self, rt_lock_hold *hold) {
     rt_scheduler *const scheduler = self->scheduler;
     self->woken = false;
     scheduler->idle_stack[scheduler->idle++] = self;
@@ -84,184 +179,76 @@ static void park(rt_worker *self) {
         scheduler->wait_armed = false;
         pthread_cond_broadcast(&scheduler->changed);
     }
-    while (!self->woken && !scheduler->stopping) {
-        pthread_cond_wait(&self->wake, &scheduler->lock);
+    rt_scheduler_end_hold(scheduler, hold);
+    if (scheduler->timekeeper == NULL && scheduler->next_wake_ns != UINT64_MAX) {
+        keep_time(self);
+    }
+    rt_scheduler_signal(rt_scheduler_pick_timekeeper(scheduler));
+    while (!self->woken && !scheduler->stopping && !is_due_timekeeper(self)) {
+        wait_for_work(self);
     }
     if (self->woken) {
         scheduler->waking--;
+    } else {
+        leave_idle_stack(self);
     }
-}
-
-/* ---- without the lock ---- */
-
-static void call_back(rt_worker *self, const rt_task *task, uint64_t finalised_ns) {
-    const rt_scheduler_hooks *const hooks = &self->scheduler->hooks;
-    if (!is_sampled(&self->settled)) {
-        hooks->finished(hooks->context, task, finalised_ns, self->index);
-        return;
-    }
-    const rt_clock *const clock = self->scheduler->clock;
-    const uint64_t before_ns = rt_clock_now_ns(clock);
-    hooks->finished(hooks->context, task, finalised_ns, self->index);
-    const uint64_t after_ns = rt_clock_now_ns(clock);
-    rt_histogram_record(stage_of(self, RT_SCHEDULER_CALLBACK),
-                        rt_clock_interval_ns(before_ns, after_ns, &self->clamped_intervals));
-}
-
-/* Returns the execution time. */
-static uint64_t record_stages(rt_worker *self, const rt_task *task, uint64_t finalised_ns) {
-    uint64_t *const clamped = &self->clamped_intervals;
-    const uint64_t queue_ns = rt_clock_interval_ns(task->submitted_ns, task->started_ns, clamped);
-    const uint64_t execution_ns = rt_clock_interval_ns(task->started_ns, task->ended_ns, clamped);
-    const uint64_t finalisation_ns = rt_clock_interval_ns(task->ended_ns, finalised_ns, clamped);
-    rt_histogram_record(stage_of(self, RT_SCHEDULER_QUEUE), queue_ns);
-    rt_histogram_record(stage_of(self, RT_SCHEDULER_EXECUTION), execution_ns);
-    rt_histogram_record(stage_of(self, RT_SCHEDULER_FINALISATION), finalisation_ns);
-    rt_histogram_record(stage_of(self, RT_SCHEDULER_END_TO_END), queue_ns + execution_ns + finalisation_ns);
-    return execution_ns;
-}
-
-/* The mean time of a task decides how many fit the next batch. The longest of the batch is left out: it is
- * usually one during which the thread was not running. */
-static void adapt_batch_limit(rt_worker *self, uint64_t total_ns, uint64_t longest_ns, uint32_t ran) {
-    const uint64_t lately_ns = ran > 1 ? (total_ns - longest_ns) / (ran - 1) : total_ns;
-    self->mean_run_ns = self->mean_run_ns == 0 ? lately_ns : (3 * self->mean_run_ns + lately_ns) / 4;
-    const uint64_t fitting = BATCH_BUDGET_NS / (self->mean_run_ns + 1) + 1;
-    const uint32_t most = self->scheduler->batch_limit;
-    self->batch_limit = fitting < most ? (uint32_t)fitting : most;
-}
-
-static void settle(rt_worker *self, const rt_batch *batch, uint64_t finalised_ns) {
-    const rt_scheduler_hooks *const hooks = &self->scheduler->hooks;
-    uint64_t total_ns = 0;
-    uint64_t longest_ns = 0;
-    for (uint32_t i = 0; i < batch->ran; i++) {
-        const rt_task *const task = batch->tasks[i];
-        const uint64_t execution_ns = record_stages(self, task, finalised_ns);
-        total_ns += execution_ns;
-        longest_ns = execution_ns > longest_ns ? execution_ns : longest_ns;
-        if (hooks->finished != NULL) {
-            call_back(self, task, finalised_ns);
-        }
-    }
-    adapt_batch_limit(self, total_ns, longest_ns, batch->ran);
-    if (hooks->released != NULL) {
-        hooks->released(hooks->context, batch->tasks, batch->ran);
-    }
-}
-
-static void fill_record(rt_task_record *record, const rt_task *task, uint32_t worker) {
-    record->task_id = task->id;
-    record->submitted_ns = task->submitted_ns;
-    record->admitted_ns = task->admitted_ns;
-    record->dequeued_ns = task->dequeued_ns;
-    record->started_ns = task->started_ns;
-    record->ended_ns = task->ended_ns;
-    record->output_bytes = task->output_bytes;
-    record->worker = (uint16_t)worker;
-    record->priority = task->priority;
-    record->status = task->status;
-}
-
-static void run_one(rt_worker *self, rt_task *task, uint64_t dequeued_ns, rt_history_entry *entry) {
-    rt_scheduler *const scheduler = self->scheduler;
-    const uint64_t steps = atomic_load_explicit(&self->steps, memory_order_relaxed);
-    rt_task_run run = {.task_id = task->id,
-                       .worker = self->index,
-                       .output_capacity_bytes = scheduler->output_capacity_bytes,
-                       .output = entry->output,
-                       .sampled = is_sampled(&self->runs)};
-    atomic_store_explicit(&self->steps, steps + 1, memory_order_relaxed);
-    task->started_ns = rt_clock_now_ns(scheduler->clock);
-    rt_status status = scheduler->hooks.run(scheduler->hooks.context, &run);
-    task->ended_ns = rt_clock_now_ns(scheduler->clock);
-    atomic_store_explicit(&self->steps, steps + 2, memory_order_relaxed);
-    if (run.output_bytes > run.output_capacity_bytes) {
-        run.output_bytes = 0;
-        status = RT_TOO_SMALL;
-    }
-    task->dequeued_ns = dequeued_ns;
-    task->output_bytes = run.output_bytes;
-    task->status = (uint8_t)status;
-    fill_record(&entry->record, task, self->index);
-}
-
-/* Another core wrote these lines last; they arrive while the task before is running. */
-static void prefetch_for(const rt_task *task, const rt_history_entry *entry) {
-    __builtin_prefetch(task, 1);
-    __builtin_prefetch(&entry->record, 1);
-    __builtin_prefetch(entry->output, 1);
-}
-
-/* Runs a group, or the part of it before something of higher priority is queued. */
-static void run_group(rt_worker *self, rt_batch *batch, rt_task_group *group, const rt_task *after) {
-    const rt_history *const history = &self->scheduler->history;
-    while (group->count > 0) {
-        rt_task *const task = group->first;
-        const uint32_t above = atomic_load_explicit(&self->scheduler->yield_above, memory_order_relaxed);
-        if (above > task->priority) {
-            return;
-        }
-        group->first = task->next;
-        group->count--;
-        if (batch->ran + 1 < batch->count) {
-            prefetch_for(group->count > 0 ? group->first : after,
-                         rt_history_entry_of(history, self->spares[batch->ran + 1]));
-        }
-        run_one(self, task, batch->dequeued_ns, rt_history_entry_of(history, self->spares[batch->ran]));
-        batch->tasks[batch->ran++] = task;
-    }
-}
-
-static void run_batch(rt_worker *self, rt_batch *batch) {
-    for (batch->left = 0; batch->left < batch->group_count; batch->left++) {
-        const uint32_t next = batch->left + 1;
-        run_group(self, batch, &batch->groups[batch->left],
-                  next < batch->group_count ? batch->groups[next].first : NULL);
-        if (batch->groups[batch->left].count > 0) {
-            return;
-        }
-    }
+    scheduler->acquisitions[RT_SCHEDULER_TURN]++;
 }
 
 /* ---- the loop ---- */
 
-/* Whether somebody waits for what this finalisation reached; if so the caller wakes them after unlocking. */
-static bool reaches_waiter(rt_scheduler *self) {
-    if (!self->wait_armed || rt_scheduler_in_flight(self) > self->wait_at_most) {
-        return false;
-    }
-    self->wait_armed = false;
-    return true;
-}
-
-/* One pass. `last` has run; afterwards `next` has. Enters and leaves with the lock held. */
-static void turn(rt_worker *self, const rt_batch *last, rt_batch *next) {
+/* The part of a turn under the lock. False: the scheduler stops, and there is nothing left to do. */
+static bool pass(rt_worker *self, rt_batch *last, rt_batch *next, uint64_t now_ns) {
     rt_scheduler *const scheduler = self->scheduler;
-    const uint64_t now_ns = rt_clock_now_ns(scheduler->clock);
     scheduler->turns++;
-    bool notify = false;
+    rt_scheduler_add_idle(scheduler, now_ns);
     if (last->count > 0) {
-        finalise(self, last, now_ns);
-        notify = reaches_waiter(scheduler);
+        rt_worker_finalise(self, last, now_ns);
+        scheduler->holding--;
+        scheduler->mean_run_ns = self->mean_run_ns;
+    }
+    if (scheduler->next_wake_ns <= now_ns) {
+        rt_scheduler_wake_due(scheduler, now_ns);
     }
     take(self, next, now_ns);
     rt_scheduler_update_yield(scheduler);
-    if (last->count == 0 && next->count == 0) {
-        park(self);
-        return;
+    return last->count > 0 || next->count > 0 || !scheduler->stopping;
+}
+
+/* Finalises the batch that was run and takes the next one, sleeping until there is one. False: the end. */
+static bool turn(rt_worker *self) {
+    rt_scheduler *const scheduler = self->scheduler;
+    rt_batch *const last = &self->batches[self->current];
+    rt_batch *const next = &self->batches[1 - self->current];
+    rt_lock_hold hold = rt_scheduler_lock_turn(self);
+    uint64_t now_ns = hold.timed ? hold.taken_ns : rt_clock_now_ns(scheduler->clock);
+    bool goes_on = pass(self, last, next, now_ns);
+    while (goes_on && last->count == 0 && next->count == 0) {
+        park(self, &hold);
+        now_ns = rt_clock_now_ns(scheduler->clock);
+        goes_on = pass(self, last, next, now_ns);
     }
+    const bool notify = last->count > 0 && rt_scheduler_reaches_waiter(scheduler);
     rt_worker *const helper = rt_scheduler_pick_idle(scheduler);
-    pthread_mutex_unlock(&scheduler->lock);
+    rt_worker *const keeper = rt_scheduler_pick_timekeeper(scheduler);
+    rt_scheduler_unlock(scheduler, &hold);
     rt_scheduler_signal(helper);
+    rt_scheduler_signal(keeper);
     if (notify) {
         pthread_cond_broadcast(&scheduler->changed);
     }
-    if (last->ran > 0) {
-        settle(self, last, now_ns);
+    if (last->count > 0) {
+        rt_worker_settle(self, last, now_ns);
     }
-    run_batch(self, next);
-    pthread_mutex_lock(&scheduler->lock);
+    self->current = 1 - self->current;
+    return goes_on;
+}
+
+rt_worker *rt_worker_loop(rt_worker *self) {
+    while (turn(self)) {
+        self = rt_worker_run_batch(self);
+    }
+    return self;
 }
 
 static void find_stack(rt_worker *self) {
@@ -275,15 +262,13 @@ static void find_stack(rt_worker *self) {
 void *rt_worker_main(void *argument) {
     rt_worker *const self = argument;
     rt_scheduler *const scheduler = self->scheduler;
-    rt_batch batches[2] = {{.count = 0}, {.count = 0}};
-    uint32_t last = 0;
-    pthread_mutex_lock(&scheduler->lock);
+    pthread_mutex_lock(&scheduler->lock); /* other workers may read it through rt_scheduler_account */
     find_stack(self);
-    /* While stopping, abandon has emptied the queue: one more pass finalises what was run. */
-    while (!scheduler->stopping || batches[last].count > 0) {
-        turn(self, &batches[last], &batches[1 - last]);
-        last = 1 - last;
-    }
     pthread_mutex_unlock(&scheduler->lock);
+    if (scheduler->stacks == NULL) {
+        rt_worker_loop(self);
+    } else {
+        rt_worker_loop_pooled(self);
+    }
     return NULL;
 }

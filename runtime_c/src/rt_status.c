@@ -24,6 +24,7 @@ static const status_entry entries[RT_STATUS_COUNT] = {
     [RT_IO] = {"io", "reading or writing failed"},
     [RT_UNAVAILABLE] = {"unavailable", "this machine does not offer it"},
     [RT_FAILED] = {"failed", "it was done and the outcome is a failure"},
+    [RT_STACK_OVERFLOW] = {"stack_overflow", "the runner of a task used more stack than it had"},
     [RT_CANCELLED] = {"cancelled", "it was taken back before it started"},
 };
 

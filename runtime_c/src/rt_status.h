@@ -19,6 +19,7 @@ typedef enum rt_status {
     RT_UNAVAILABLE, /* this machine does not offer the value */
     RT_FAILED,      /* a runner reports that its task failed */
     RT_CANCELLED,   /* a task was taken back before it started */
+    RT_STACK_OVERFLOW, /* a task's runner used more stack than it had; the task failed, others go on */
     RT_STATUS_COUNT
 } rt_status;
 
