@@ -172,6 +172,33 @@ def annotations(schema_id: str) -> Mapping[str, Annotation]:
     return shipped().annotations(schema_id)
 
 
+def series_columns(schema_id: str) -> Mapping[str, tuple[str, ...]]:
+    """Each series of a run (an object of ``columns`` and ``rows``) with the names of its columns."""
+    run: Any = _resolved(schema(schema_id)["properties"]["runs"]["items"], schema(schema_id))
+    members = {name: _resolved(member, schema(schema_id)) for name, member in run["properties"].items()}
+    found = {name: member.get("properties", {}) for name, member in members.items()}
+    return {
+        name: tuple(properties["columns"]["const"])
+        for name, properties in found.items()
+        if "rows" in properties and "const" in properties.get("columns", {})
+    }
+
+
+def run_annotation(schema_id: str, path: str) -> Annotation | None:
+    """What a schema says about a path in a run: ``elapsed_ms``, ``histograms.queue``, a member of a map
+    (``faults.tenants.t0.end_to_end``) or a column of a series (``batch_memory.rss_bytes``)."""
+    notes = annotations(schema_id)
+    owner, _, name = path.rpartition(".")
+    columns = series_columns(schema_id).get(owner, ())
+    if name in columns:
+        return notes.get(f"$.runs[].{owner}.rows[][{columns.index(name)}]")
+    parts = path.split(".")
+    for wild in itertools.product(*(((part,) if at == 0 else (part, "*")) for at, part in enumerate(parts))):
+        if (found := notes.get("$.runs[]." + ".".join(wild))) is not None:
+            return found
+    return None
+
+
 def config_keys(schema_id: str) -> tuple[ConfigKey, ...]:
     """See SchemaSet.config_keys."""
     return shipped().config_keys(schema_id)

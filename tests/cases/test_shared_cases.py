@@ -22,6 +22,7 @@ from tallymark.evidence import canonical, documents, strict_json
 from tallymark.evidence.personal import KnownNames, personal, replaced
 from tallymark.histogram import Histogram, merged
 from tallymark.stats.order import median, minimum_samples, nearest_rank
+from tallymark.stats.slopes import theil_sen
 
 FOLDERS = case_folders()
 
@@ -221,6 +222,16 @@ def m02(right: dict[str, Any]) -> None:
     assert nearest_rank(right["list"], 50, 100) == right["p50"]
 
 
+def l01(right: dict[str, Any]) -> None:
+    drained = [101.2, 110.4, 112.1, 112.6, 114.3, 114.9, 116.0, 117.2, 117.8, 119.1, 119.9, 121.0]
+    found = theil_sen(list(enumerate(drained))[3:])
+    assert [found.slope, found.low, found.high] == pytest.approx([right["slope"], *right["ci"]], rel=1e-3)
+
+
+def l05(right: dict[str, Any]) -> None:
+    assert theil_sen([(1, 10), (2, 20), (3, 30), (4, 40)]).slope == right["slope"]
+
+
 IMPLEMENTED: dict[str, Callable[[dict[str, Any]], None]] = {
     "P01": p01,
     "P02": p02,
@@ -233,6 +244,8 @@ IMPLEMENTED: dict[str, Callable[[dict[str, Any]], None]] = {
     "A01": a01,
     "A02": a02,
     "H05": h05,
+    "L01": l01,
+    "L05": l05,
     "T01": t01,
     "O03": o03,
     "O04": o04,
@@ -250,7 +263,7 @@ NOT_YET: dict[str, tuple[str, ...]] = {
     "warm-up detection": ("W01", "W03"),
     "change points": ("K01", "K03", "K05"),
     "correction of coordinated omission": ("M01",),
-    "leak slopes": ("L01", "L03", "L05"),
+    "leaks of buffers that are emptied in cycles": ("L03",),
     "memory of foreign tools": ("L06",),
     "queueing laws": ("Q01", "Q03", "Q05"),
     "knee and quality under load": ("Z01", "Z03", "Z05", "Z07"),

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support.evidence import REPORT_SPEC, runtime_execution
 from support.published import write_site
+from support.tables import long_timelines
 
 from tallymark.recount import files, jq, published, sample
 from tallymark.recount.published import Report
@@ -106,6 +107,55 @@ def test_every_aggregate_and_conversion_agrees_with_jq(tmp_path: Path) -> None:
     document = runtime_execution(tasks=3000, repetitions=4, seed=5, label="3k")
     spec = REPORT_SPEC.replace("repetitions = 3", "repetitions = 4") + EVERY_AGGREGATE
     assert compare(write_site(tmp_path, spec, documents={"3k": document})) == 2 * 12
+
+
+SLOPES = """
+[[columns]]
+name = "slope"
+title = "Growth of the queue"
+source = "timeline.queue"
+over = "timeline.t_ms"
+aggregate = "theil_sen_slope"
+skip = 2
+significant = 6
+[[columns]]
+name = "slope_low"
+title = "Growth of the queue, lower end"
+source = "timeline.queue"
+over = "timeline.t_ms"
+aggregate = "theil_sen_low"
+skip = 2
+resolution = 1
+significant = 6
+[[columns]]
+name = "slope_high"
+title = "Growth of the queue, upper end"
+source = "timeline.queue"
+over = "timeline.t_ms"
+aggregate = "theil_sen_high"
+resolution = 1
+significant = 6
+[[columns]]
+name = "completed"
+title = "Completed"
+aggregate = "run_count"
+outcome = "completed"
+"""
+
+
+def test_slopes_and_outcomes_agree_with_jq_and_with_the_hand_calculation(tmp_path: Path) -> None:
+    document = long_timelines(runtime_execution(tasks=3000, repetitions=4, seed=5, label="3k"))
+    spec = REPORT_SPEC.replace("repetitions = 3", "repetitions = 4").replace("spec/1.0", "spec/1.1") + SLOPES
+    project = write_site(tmp_path, spec, documents={"3k": document})
+    assert compare(project) == 2 * 9
+    site = project / "build" / "site"
+    drawn, total = sample.draw(published.read_site(files.from_folder(site)), 1000, seed=1)
+    assert total == 2 * 9
+    assert [one.column for one in drawn if not one.agrees] == []
+    steps = next(one.steps for one in drawn if one.column == "slope_high")
+    # 14 samples: 91 pairs, sigma = sqrt(14 * 13 * 33 / 18) = sqrt(333.67), M = (91 - 35.80) / 2 = 27.6 -> 28
+    assert [name for name, _ in steps if name in ("slopes", "rank", "end")][:3] == ["slopes", "rank", "end"]
+    assert next(text for name, text in steps if name == "rank").endswith("to the nearest: 28")
 
 
 def test_every_aggregate_agrees_with_its_hand_calculation(tmp_path: Path) -> None:

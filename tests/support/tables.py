@@ -102,3 +102,29 @@ def run_of(state: State = State.PUBLISHED, key: dict[str, Any] | None = None, **
 def recorded(*values: int) -> dict[str, Any]:
     """The record of a histogram of ``values`` in nanoseconds."""
     return Histogram.recorded(values).to_record()
+
+
+def long_timelines(document: dict[str, Any], samples: int = 14) -> dict[str, Any]:
+    """The same execution with that many samples in each timeline: a series long enough for a slope."""
+    for position, run in enumerate(document["runs"]):
+        timeline = run["timeline"]
+        first, *middle, last = timeline["rows"]
+        rows = [
+            [
+                last[0] * at / samples,
+                (middle[0][1] * (at + position) ** 2) % 97 % (middle[0][1] + 1),
+                *middle[0][2:5],
+            ]
+            for at in range(1, samples - 1)
+        ]
+        timeline["rows"] = [first, *([*row, last[5] * at / samples] for at, row in enumerate(rows, 1)), last]
+        timeline["samples"] = len(timeline["rows"])
+    return document
+
+
+def slopes_of(
+    source: str = "timeline.queue", over: str = "timeline.t_ms", **more: Any
+) -> list[dict[str, Any]]:
+    """Columns with the slope of a series and both ends of its interval."""
+    more = {"significant": 6, **more}
+    return [column(end, f"theil_sen_{end}", source, over=over, **more) for end in ("slope", "low", "high")]

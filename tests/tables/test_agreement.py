@@ -11,7 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evidence import died, runtime_execution
-from support.tables import column, computed, declared, published, recorded, run_of, samples, spec_of, texts
+from support.tables import (
+    column,
+    computed,
+    declared,
+    long_timelines,
+    published,
+    recorded,
+    run_of,
+    samples,
+    slopes_of,
+    spec_of,
+    texts,
+)
 
 from tallymark import histogram, units
 from tallymark.errors import SpecError
@@ -196,6 +208,61 @@ def test_runtime_tables_agree_cell_for_cell(
     spec = spec_of(*RUNTIME_COLUMNS, repetitions=repetitions, **rows)
     with tempfile.TemporaryDirectory() as folder:
         assert differences(computed(Path(folder), spec, *documents)) == []
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(9, 30), st.integers(1, 1000), st.integers(1, 3), st.booleans())
+def test_slopes_and_outcomes_agree_cell_for_cell(
+    samples: int, seed: int, skip: int, overloaded: bool
+) -> None:
+    document = long_timelines(runtime_execution(tasks=1000, seed=seed), samples)
+    document["runs"][0] = died(document["runs"][0], "killed")
+    document["execution"]["plan"][0]["expected_outcomes"] = ["killed"]
+    if overloaded:
+        document["runs"][1] |= {"outcome": "overloaded", "phase": "finished", "cause": "the queue grew"}
+    del document["execution"]["plan"][0]["expected_outcomes"]  # runtime-execution/1.0 does not know it
+    columns = [
+        *slopes_of(skip=skip, resolution=1),
+        column("killed", "run_count", outcome="killed"),
+        column("q99", "pooled_percentile", "histograms.queue", percentile="99/100", **QUEUE),
+        column("rate", "median_of_runs", "tasks_per_second"),
+    ]
+    spec = spec_of(*columns, schema="report-spec/1.1")
+    with tempfile.TemporaryDirectory() as folder:
+        report = computed(Path(folder), spec, document)
+        assert differences(report) == []
+        ledger = report.to_json()["ledger"]
+        assert (ledger["failed"], ledger["failed_as_planned"]) == (1 + overloaded, 0)
+
+
+def test_keys_that_follow_from_the_row_agree(tmp_path: Path) -> None:
+    document = runtime_execution()
+    entries = [
+        *document["runs"],
+        *document["warmups"],
+        *(one["configuration"] for one in document["execution"]["plan"]),
+    ]
+    for entry in entries:
+        entry["aux_workers"] = entry["agents"] // 100
+    spec = spec_of(*RUNTIME_COLUMNS, schema="report-spec/1.1", determined=["aux_workers"])
+    report = computed(tmp_path, spec, document)
+    assert differences(report) == []
+    assert "aux_workers" not in report.table.constants
+    without = spec_of(*RUNTIME_COLUMNS)
+    with pytest.raises(SpecError, match="aux_workers varies and makes no row"):
+        computed(tmp_path, without, document)
+
+
+def test_both_refuse_a_key_that_does_not_follow_from_the_row(tmp_path: Path) -> None:
+    document = runtime_execution()
+    wrong = {"rows": ["tasks"], "determined": ["agents"], "repetitions": 6}
+    with pytest.raises(
+        SpecError, match=r"determined\[0\]: agents varies within row tasks=1000: 1000? and 1000?"
+    ):
+        computed(tmp_path, spec_of(schema="report-spec/1.1", **wrong), document)
+    spec, _, files = published(computed(tmp_path, spec_of(schema="report-spec/1.1"), document))
+    with pytest.raises(recount.Refused, match="agents varies within row tasks=1000"):
+        recount.recompute({**spec, **wrong}, files)
 
 
 def test_excluded_runs_agree(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ FAILED, EXCLUDED = State.FAILED, State.EXCLUDED
 def cell(
     runs: list[Run], kind: str, source: str | None = "x", factor: tuple[int, int] = (1, 1), **more: Any
 ) -> Cell:
-    declared = spec_of(column("c", kind, source, **more)).columns[0]
+    declared = spec_of(column("c", kind, source, **more), schema="report-spec/1.1").columns[0]
     resolved = Resolved(declared, "1", "1", factor, "none", "", "")
     return cells.compute(resolved, Row("k=1", {"k": 1}, tuple(runs), 3), "x.toml::$.columns[0]")
 
@@ -135,6 +135,70 @@ def test_the_run_with_the_fewest_samples_decides_for_a_percentile_of_each_run() 
 def test_samples_that_are_no_count_are_refused() -> None:
     with pytest.raises(FindingsError, match=r"\$\.runs\[0\]\.n: is not a count"):
         cell([run_of(p50=5, n=20.5)], "max_of_runs", "p50", percentile="1/2", samples="n", significant=2)
+
+
+def test_an_outcome_is_counted_instead_of_the_completed_runs() -> None:
+    runs = [run_of(outcome="completed"), run_of(FAILED, outcome="killed"), run_of(EXCLUDED, outcome="killed")]
+    found = cell(runs, "run_count", None, outcome="killed")
+    assert (found.text, found.n) == ("1", 1)
+    assert cell(runs, "run_count", None, outcome="timed_out").text == "0"
+
+
+P99: dict[str, Any] = {"percentile": "99/100", "significant": 1}
+
+
+def test_where_the_queue_grew_no_value_is_given_as_if_it_were_steady() -> None:
+    grown = [run_of(FAILED, outcome="overloaded", x=recorded(*[5] * 1000), y=7) for _ in range(2)]
+    for found in (
+        cell(grown, "pooled_percentile", **P99),
+        cell(grown, "pooled_percentile", include_failed=True, **P99),
+        cell(grown, "max_of_runs", "y"),
+    ):
+        assert found.absent is not None
+        assert (found.text, found.absent.kind) == ("overloaded", "failed")
+    # what was counted until then may be asked for
+    assert cell(grown, "total", "y", include_failed=True).text == "14"
+
+
+def test_the_calm_runs_of_a_row_do_not_speak_for_the_others() -> None:
+    calm, grown = (
+        run_of(outcome="completed", x=recorded(*[5] * 1000), y=3),
+        run_of(FAILED, outcome="overloaded"),
+    )
+    assert cell([calm, grown], "pooled_percentile", **P99).text == "overloaded in 1 of 2 runs"
+    assert cell([calm, grown], "max_of_runs", "y").text == "3"
+
+
+def series(*values: float | None) -> dict[str, Any]:
+    return {"columns": ["x", "y"], "rows": [[at, value] for at, value in enumerate(values)]}
+
+
+def slope(*runs: Run, end: str = "slope", **more: Any) -> Cell:
+    return cell(list(runs), f"theil_sen_{end}", "s.y", over="s.x", **{"places": 2, **more})
+
+
+def test_a_slope_of_several_runs_is_the_middle_one_between_the_outermost_ends() -> None:
+    # lines of slope 1, 2 and 6: every pair of points has the slope of its line, and so have the ends
+    runs = [run_of(s=series(*(scale * at for at in range(8)))) for scale in (2, 1, 6)]
+    assert [slope(*runs, end=end).text for end in ("low", "slope", "high")] == ["1.00", "2.00", "6.00"]
+    # one step of 7 that cannot be seen, over the 7 between the first and the last x: 1 to either side
+    assert [slope(*runs, end=end, resolution=7).text for end in ("low", "high")] == ["0.00", "7.00"]
+    assert slope(*runs).n == 3
+    assert [source.pointer for source in slope(*runs).sources] == ["$.runs[0].s"] * 3
+
+
+def test_skipped_rows_and_nulls_are_no_points() -> None:
+    flat = [5.0] * 8
+    assert slope(run_of(s=series(900.0, 400.0, *flat)), skip=2).text == "0.00"
+    assert slope(run_of(s=series(None, *flat, None))).text == "0.00"
+
+
+def test_a_slope_needs_eight_points_in_every_run() -> None:
+    found = slope(run_of(s=series(*range(9))), run_of(s=series(*range(9), None)), skip=2)
+    assert found.text == "needs 8 points, has 7"
+    assert found.absent is not None and found.absent.kind == "refused"
+    assert slope(run_of(s=series(*range(2001)))).text == "takes 2000 points, has 2001"
+    assert slope(run_of()).text == "not measured in 1 of 1 runs"
 
 
 def test_zero_is_shown_as_zero() -> None:

@@ -118,7 +118,7 @@ def test_a_column_that_cannot_be_computed_is_refused_at_its_place(
         ({"claims": [{**CLAIM, "tolerance": 0.1}]}, "$.claims[0].tolerance", "belongs to a test"),
         ({"claims": [CLAIM, CLAIM]}, "$.claims[1].id", "'c' appears 2 times"),
         ({"exclude": [EXCLUDED, EXCLUDED]}, "$.exclude[1]", "appears 2 times"),
-        ({"schema": "report-spec/2.0"}, "$.schema", 'is not "report-spec/1.0"'),
+        ({"schema": "report-spec/2.0"}, "$.schema", 'is not "report-spec/1.1"'),
         ({"charts": [{"id": "c", "kind": "pie", "title": "t"}]}, "$.charts[0].kind", "is not one of"),
     ],
 )

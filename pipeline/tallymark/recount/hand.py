@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from tallymark.recount import jq
+from tallymark.recount import jq, slopes
 from tallymark.recount import recount as script
 from tallymark.recount.published import Report
 from tallymark.recount.reference import Unresolved
@@ -101,6 +101,8 @@ def _aggregate(
         return _percentile(rule, runs, steps)
     if rule.get("baseline"):
         return _paired(rule, runs, row, steps)
+    if kind.startswith("theil_sen"):
+        return slopes.calculate(rule, runs, steps)
     values = _values(rule["source"], runs, steps)
     if "over" not in rule:
         return _plain(kind, values, steps)

@@ -53,6 +53,21 @@ _PERCENTILE = (
 )
 
 
+# Points by x; slopes between all pairs, sorted; the rank of the ends, after Sen; the step of the resolution.
+_SLOPES = (
+    "(.columns | index({x})) as $x | (.columns | index({y})) as $y"
+    " | [.rows[{skip}:][] | [.[$x], .[$y]] | select(all(. != null))] | sort as $p | ($p | length) as $n"
+    " | [range($n) as $i | range($i) as $j | ($p[$i][1] - $p[$j][1]) / ($p[$i][0] - $p[$j][0])] | sort as $s"
+    " | ([1, ((($s | length) - 1.959963984540054 * ($n * ($n - 1) * (2 * $n + 5) / 18 | sqrt)) / 2 + 0.5"
+    " | floor)] | max) as $k | ({resolution} / ($p[$n - 1][0] - $p[0][0])) as $step | {end}"
+)
+_ENDS = {
+    "theil_sen_slope": (f"$s | {_MEDIAN}", _MEDIAN),
+    "theil_sen_low": ("$s[$k - 1] - $step", "min"),
+    "theil_sen_high": ("$s[($s | length) - $k] + $step", "max"),
+}
+
+
 def of_cell(report: Report, row: str, column: str) -> str:
     """The command for one cell of a published report, to be run in the root of the site.
 
@@ -93,7 +108,8 @@ def line(
     hold its runs, ``excluded`` (file, ``$.runs[i]``) of the runs that the spec leaves out; ``floats`` where
     not all values of source and over are integers.
     """
-    states = [] if column.get("include_failed") else ['.outcome == "completed"']
+    states = [f".outcome == {_literal(column.get('outcome') or 'completed')}"]
+    states = [] if column.get("include_failed") else states
     for file, pointer in excluded:
         index = pointer.removeprefix("$.runs[").removesuffix("]")
         states.append(f"(input_filename == {_literal(file)} and $i == {index} | not)")
@@ -165,6 +181,17 @@ def _taken(column: Mapping[str, Any]) -> str:
     """What of each run goes into the aggregate."""
     if column["aggregate"] == "run_count":
         return " | 1"
+    if column["aggregate"] in _ENDS:
+        owner, _, source = column["source"].rpartition(".")
+        _, _, over = column["over"].rpartition(".")
+        slope = _SLOPES.format(
+            x=_literal(over),
+            y=_literal(source),
+            skip=column.get("skip", 0),
+            resolution=column.get("resolution", 0),
+            end=_ENDS[column["aggregate"]][0],
+        )
+        return f" | {_path(owner)} | {slope}"
     if column.get("over"):
         return f" | [{_path(column['source'])}, {_path(column['over'])}]"
     return f" | {_path(column['source'])}"
@@ -174,6 +201,8 @@ def _rule(column: Mapping[str, Any], floats: bool) -> str:
     aggregate = column["aggregate"]
     if aggregate in _SIMPLE:
         return _SIMPLE[aggregate]
+    if aggregate in _ENDS:
+        return _ENDS[aggregate][1]
     define, total = (f"def total: {_FSUM}; ", "total") if floats else ("", "add")
     if aggregate == "total":
         return define + total

@@ -19,7 +19,7 @@ from tallymark.recount.pointers import run_of
 from tallymark.recount.reference import Unresolved
 
 Json = dict[str, Any]
-_SCHEMA = "report/1.0"
+_SCHEMAS = ("report/1.0", "report/1.1")
 _REBUILD = "Build the site again, or restore the published file"
 
 
@@ -173,7 +173,8 @@ def _shape_errors(
 ) -> tuple[list[Difference], list[Difference]]:
     """What is wrong with the shape of the published spec, and of the report: all else relies on it."""
     of_spec, of_report = [], []
-    for pointer, _, message in schemas.errors(_SCHEMA, {**value, "spec": spec}):
+    schema = value.get("schema") if value.get("schema") in _SCHEMAS else _SCHEMAS[-1]
+    for pointer, _, message in schemas.errors(str(schema), {**value, "spec": spec}):
         if pointer.startswith("$.spec"):
             of_spec.append(Difference(spec_file, "$" + pointer[len("$.spec") :], message, _REBUILD))
         else:

@@ -30,7 +30,9 @@ MAX_BYTES, MAX_INTEGER, WIDE = 2**30, 2**53 - 1, Context(prec=800, rounding=ROUN
 MISFITS = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 RULE = "name source over baseline aggregate percentile samples unit factor places significant".split()  # noqa: SIM905
 RULE += ["include_failed"]
-LEDGER = ("found", "published", "failed", "excluded", "duplicate", "expected", "missing", "warmups", "closes")
+LATER_RULE = ("outcome", "skip", "resolution")  # of report-spec/1.1: digested where they are used
+LEDGER = "found published failed excluded duplicate expected missing warmups closes".split()  # noqa: SIM905
+LEDGER += ["failed_as_planned"]
 ORDERS = r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]|##(?=[a-z]*\[)"
 
 
@@ -170,6 +172,7 @@ class Run:
         self.key = {key: self.configuration[key] for key in spec["rows"]}
         self.row = row_id(self.key)
         self.state = "published" if self.value.get("outcome") == "completed" else "failed"
+        self.planned = False  # whether it failed as its plan announced
 
 
 def row_id(key: Json) -> str:
@@ -218,12 +221,14 @@ def follow_plan(where: str, plan: Sequence[Json], runs: Sequence[Run]) -> None:
         odd = [key for key in planned if compact(planned[key]) != compact(actual.get(key))]
         if odd:
             raise Refused(run.where, "%s: not as planned" % ", ".join(odd))
+        run.planned = run.value.get("outcome") in entry.get("expected_outcomes", [])
 
 
 def constants(spec: Json, runs: Sequence[Run]) -> Json:
     """The configuration that makes no row: it must be one value over all runs that are not excluded."""
     kept = [run for run in runs if run.state != "excluded"] or runs
-    shared = {key: value for key, value in kept[0].configuration.items() if key not in spec["rows"]}
+    varying = [*spec["rows"], *spec.get("determined", [])]
+    shared = {key: value for key, value in kept[0].configuration.items() if key not in varying}
     for key in shared:
         places = {compact(run.configuration[key]): run.where for run in reversed(kept)}
         if len(places) > 1:
@@ -238,6 +243,32 @@ def numbers(column: Json, runs: Sequence[Run], key: str = "source") -> List[Numb
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise Refused(run.where, "%s of column %s is no number" % (column[key], column["name"]))
     return values
+
+
+def held(run: Run, path: str) -> Any:
+    """What stands at a path of a run; of a series ({"columns", "rows"}) the values of a column."""
+    owner, _, name = path.rpartition(".")
+    holder = pointer(run.value, "$." + owner) if owner else None
+    if isinstance(holder, dict) and name not in holder and name in holder.get("columns", []):
+        return [row[holder["columns"].index(name)] for row in holder["rows"]]
+    return pointer(run.value, "$." + path)
+
+
+def curve(column: Json, run: Run) -> List[Tuple[Number, Number]]:
+    """The points (x, y) of a series by x, without the rows that are skipped or hold a null."""
+    points = list(zip(held(run, column["over"]), held(run, column["source"])))[column.get("skip", 0) :]
+    return sorted((x, y) for x, y in points if x is not None and y is not None)
+
+
+def theil_sen(column: Json, run: Run) -> Tuple[Number, Number, Number]:
+    """Median of the slopes between all pairs of points, and the ends of its 95 % interval by ranks (Sen 1968)
+    with the normal approximation of Kendall's S, wider by the resolution of y over the length of x."""
+    points = curve(column, run)
+    slopes = sorted((y - v) / (x - u) for at, (x, y) in enumerate(points) for u, v in points[:at])
+    spread = 1.959963984540054 * math.sqrt(len(points) * (len(points) - 1) * (2 * len(points) + 5) / 18)
+    rank = max(1, math.floor((len(slopes) - spread) / 2 + 0.5))
+    step = column.get("resolution", 0) / (points[-1][0] - points[0][0])
+    return median(slopes), slopes[rank - 1] - step, slopes[-rank] + step
 
 
 def pair(found: Sequence[Run], base: Sequence[Run]) -> List[Tuple[List[Run], List[Run]]]:
@@ -281,6 +312,9 @@ AGGREGATES = {
     "median_of_paired_ratios": lambda c, r, x: median(x),
     "max_of_paired_ratios": lambda c, r, x: max(x),
     "min_of_paired_ratios": lambda c, r, x: min(x),
+    "theil_sen_slope": lambda c, r, x: median([theil_sen(c, run)[0] for run in r]),
+    "theil_sen_low": lambda c, r, x: min(theil_sen(c, run)[1] for run in r),
+    "theil_sen_high": lambda c, r, x: max(theil_sen(c, run)[2] for run in r),
 }  # type: Dict[str, Any]
 
 
@@ -293,6 +327,8 @@ def cell(column: Json, found: Sequence[Run], base: Sequence[Run]) -> Json:
     states = ("published", "failed") if column.get("include_failed") else ("published",)
     runs, pairs = [run for run in found if run.state in states], []  # type: Tuple[List[Run], List[Any]]
     kept = [run for run in found if run.state != "excluded"]
+    if column.get("outcome"):
+        runs = [run for run in kept if run.value.get("outcome") == column["outcome"]]
     if column.get("baseline"):
         pairs = pair(found, base)
         runs = list(dict.fromkeys(run for side in zip(*pairs) for same in side for run in same))  # each once
@@ -303,12 +339,22 @@ def cell(column: Json, found: Sequence[Run], base: Sequence[Run]) -> Json:
             return absent("failed", "failed in %d of %d pairs" % (failed, len(pairs)))
     if not found:
         return absent("not_measured", "not measured")
+    grown = sum(run.value.get("outcome") == "overloaded" for run in kept)  # the queue grew for the whole run
+    all_grown = not runs and grown == len(kept)
+    if grown and column["aggregate"] != "run_count" and (all_grown or column.get("percentile")):
+        said = "overloaded in %d of %d runs" % (grown, len(kept))
+        return absent("failed", "overloaded" if grown == len(kept) else said)
     if not runs and column["aggregate"] != "run_count":
         return absent("failed", "all runs failed") if kept else absent("skipped", "all runs excluded")
     paths = [column[key] for key in ("source", "over", "samples") if column.get(key)]
-    lacking = sum(any(pointer(run.value, "$." + path) is None for path in paths) for run in runs)
+    lacking = sum(any(held(run, path) is None for path in paths) for run in runs)
     if lacking:
         return absent("not_measured", "not measured in %d of %d runs" % (lacking, len(runs)))
+    if column["aggregate"].startswith("theil_sen"):
+        counts, paths = [len(curve(column, run)) for run in runs], [paths[0].rpartition(".")[0]]
+        if not 8 <= min(counts) <= max(counts) <= 2000:
+            few = "needs 8 points, has %d" % min(counts)
+            return absent("refused", few if min(counts) < 8 else "takes 2000 points, has %d" % max(counts))
     result, digits, extra = {"n": len(pairs or runs)}, column.get("significant"), None  # type: Tuple[Json, Any, Any]
     if column["aggregate"] == "pooled_percentile":
         extra = merge([pointer(run.value, "$." + column["source"]) for run in runs], runs[0].where)
@@ -349,6 +395,8 @@ def recompute(spec: Json, files: List[Tuple[str, bytes]]) -> Json:
         ledger = {state: sum(run.state == state for run in runs) for state in LEDGER[1:4]}  # type: Json
         missing = sum(wanted(spec, row) for row, _, found in groups if not found)
         ledger.update(found=len(runs), closes=sum(ledger.values()) == len(runs), duplicate=0, warmups=warmups)
+        if spec["schema"] != "report-spec/1.0":
+            ledger["failed_as_planned"] = sum(run.state == "failed" and run.planned for run in runs)
         ledger.update(expected=len(runs) + missing, missing=missing, excluded=spec.get("exclude") or [])
         hashed = [{"name": name, "sha256": hashlib.sha256(data).hexdigest()} for name, data in sorted(files)]
         table = {"rows": rows, "ledger": ledger, "files": hashed, "constants": constants(spec, runs)}
@@ -374,6 +422,9 @@ def group(spec: Json, runs: Sequence[Run]) -> List[Tuple[str, Json, List[Run]]]:
         if found and len(found) != wanted(spec, row):
             counts = (row, len(found), wanted(spec, row))
             raise Refused(found[0].name, "row %s has %d runs, %d are declared" % counts)
+        for name in spec.get("determined", []):
+            if len({compact(run.configuration[name]) for run in found if run.state != "excluded"}) > 1:
+                raise Refused(found[0].name, "%s varies within row %s" % (name, row), "Make it a row key")
     names = sorted(rows, key=lambda row: [order(value) for value in rows[row][0].values()])
     return [(row, rows[row][0], rows[row][1]) for row in names]
 
@@ -386,8 +437,11 @@ def order(value: Any) -> Tuple[int, Number, str]:
 
 def digest(spec: Json, table: Json) -> str:
     """SHA-256 over raw files, rules and cells, never over prose: what a frozen report must keep."""
-    rules = {key: spec.get(key) for key in ("rows", "repetitions", "expected_rows", "exclude")}
+    rules = {key: spec.get(key) for key in ("rows", "repetitions", "expected_rows", "exclude")}  # type: Json
+    rules.update((key, spec[key]) for key in ("determined",) if key in spec)
     rules["columns"] = [{key: column.get(key) for key in RULE} for column in spec["columns"]]
+    for rule, column in zip(rules["columns"], spec["columns"]):
+        rule.update((key, column[key]) for key in LATER_RULE if key in column)
     cells = {r["id"]: {k: [c.get("exact"), c["text"]] for k, c in r["cells"].items()} for r in table["rows"]}
     whole = {"data": sorted(one["sha256"] for one in table["files"]), "rules": rules, "cells": cells}
     return hashlib.sha256(compact(whole).encode("utf-8")).hexdigest()
@@ -413,7 +467,9 @@ def compare(report: Json, spec: Json, table: Json) -> List[str]:
 
 def lines_of(spec: Json, table: Json) -> List[str]:
     """File hashes, row keys, what is constant, the rule of each column, the table and the ledger."""
-    rules = [{key: column[key] for key in RULE if key in column} for column in spec["columns"]]
+    rules = [
+        {key: column[key] for key in (*RULE, *LATER_RULE) if key in column} for column in spec["columns"]
+    ]
     names = [column["name"] for column in spec["columns"]]
     texts = [[row["id"]] + [row["cells"][name]["text"] for name in names] for row in table["rows"]]
     widths = [max(map(len, column)) for column in zip(["row", *names], *texts)]
@@ -424,7 +480,10 @@ def lines_of(spec: Json, table: Json) -> List[str]:
         *("rule   " + compact(rule) for rule in rules),
         "round  half up, on the shortest decimal that reads back as the double",
         *("  ".join(map(str.rjust, line, widths)) for line in (["row", *names], *texts)),
-        "ledger " + ", ".join("%s %s" % (key, compact(table["ledger"][key])) for key in LEDGER),
+        "ledger "
+        + ", ".join(
+            "%s %s" % (key, compact(table["ledger"][key])) for key in LEDGER if key in table["ledger"]
+        ),
         "digest " + table["digest"],
     ]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,11 @@ _COLUMN_KEYS = [
     "footnote",
     "population",
     "outside",
+    "outcome",
+    "skip",
+    "resolution",
 ]
+_SAID = ("source", "over", "baseline", "percentile", "outcome", "skip", "resolution")
 _SPEC_KEYS = (
     "name",
     "version",
@@ -44,6 +48,7 @@ _SPEC_KEYS = (
     "data",
     "rows",
     "row_titles",
+    "determined",
     "repetitions",
     "scope",
     "charts",
@@ -57,7 +62,6 @@ def compare_schema(report: Report, file: str) -> Iterator[Difference]:
     schema = report.spec["evidence_schema"]
     try:
         keys = [{"name": key.name, "pointer": key.pointer} for key in schemas.config_keys(schema)]
-        notes = schemas.annotations(schema)
     except UsageError as error:
         yield Difference(file, "$.evidence_schema", error.problem, error.do)
         return
@@ -67,24 +71,24 @@ def compare_schema(report: Report, file: str) -> Iterator[Difference]:
         )
         yield mismatch(file, "$.config_keys", shown, wanted, _REBUILD)
     for at, column in enumerate(report.spec["columns"]):
-        for key, wanted_value in _column_facts(column, notes).items():
+        for key, wanted_value in _column_facts(column, schema).items():
             if column.get(key) != wanted_value:
                 place = f"$.columns[{at}].{key}"
                 yield mismatch(file, place, value_text(column.get(key)), value_text(wanted_value), _REBUILD)
-        for definition in _definitions(column, notes):
+        for definition in _definitions(column, schema):
             if definition not in column.get("definition", ""):
                 problem = f'lacks what the schema says: "{definition}"'
                 yield Difference(file, f"$.columns[{at}].definition", problem, _REBUILD)
         yield from _compare_sentence(file, f"$.columns[{at}].rule", column)
 
 
-def _column_facts(column: Json, notes: Mapping[str, schemas.Annotation]) -> Json:
+def _column_facts(column: Json, schema: str) -> Json:
     """What the schema fixes for a column: unit of the source, factor, direction."""
     if not column.get("source"):
         return {"source_unit": "1", "unit": "1", "factor": [1, 1], "direction": "none"}
-    note = notes.get(f"$.runs[].{column['source']}")
+    note = schemas.run_annotation(schema, column["source"])
     source_unit = "ns" if column["aggregate"] == "pooled_percentile" else note.unit if note else None
-    over = notes.get(f"$.runs[].{column['over']}") if column.get("over") else None
+    over = schemas.run_annotation(schema, column["over"]) if column.get("over") else None
     try:
         if column.get("baseline"):
             factor = list(units.factor("ratio", column["unit"]))
@@ -96,10 +100,10 @@ def _column_facts(column: Json, notes: Mapping[str, schemas.Annotation]) -> Json
     return {"source_unit": source_unit, "factor": factor, "direction": direction}
 
 
-def _definitions(column: Json, notes: Mapping[str, schemas.Annotation]) -> Iterator[str]:
+def _definitions(column: Json, schema: str) -> Iterator[str]:
     """What the schema says about the measures that a column takes."""
     for key in ("source", "over"):
-        note = notes.get(f"$.runs[].{column[key]}") if column.get(key) else None
+        note = schemas.run_annotation(schema, column[key]) if column.get(key) else None
         if note is not None and note.definition:
             yield schemas.definition(note.definition)
 
@@ -121,12 +125,14 @@ def _factor(source: str, over: str | None, shown: str) -> list[int]:
 def _compare_sentence(file: str, place: str, column: Json) -> Iterator[Difference]:
     """The rule as a sentence names what the column computes and how it rounds, and no other number."""
     rule = str(column.get("rule", ""))
-    named = [str(column[key]) for key in ("source", "over", "baseline", "percentile") if column.get(key)]
+    named = [str(column[key]) for key in _SAID if column.get(key)]
     roundings = _roundings(column)
     missing = [part for part in named if part not in rule]
     if not any(words in rule for words in roundings):
         missing.append(roundings[0])
     known = {number for part in (*named, *roundings, column["unit"]) for number in numbers(part)}
+    if column["aggregate"] in ("theil_sen_low", "theil_sen_high"):
+        known.add("95")  # the level of the interval, which the aggregate fixes
     invented = [number for number in numbers(rule) if number not in known]
     if missing or invented:
         problem = f'"{rule}" does not say {", ".join(missing) or "only what the column computes"}'

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from tallymark.errors import FindingsError, SpecError
 from tallymark.histogram import Histogram, HistogramError, merged
-from tallymark.stats import order
+from tallymark.stats import order, slopes
 from tallymark.tables.evidence import Run, spelled
 from tallymark.tables.spec import Column
 from tallymark.tables.spec_rules import quantile
@@ -23,10 +23,17 @@ Values: TypeAlias = Sequence[Number]
 
 
 def lookup(run: Run, path: str) -> Any:
-    """The value of a dotted path in a run record; None when it is null or not there."""
+    """The value of a dotted path in a run record; None when it is null or not there.
+
+    A series ({"columns", "rows"}) gives the values of the column that the path ends with, as a list.
+    """
     value: Any = run.value
     for name in path.split("."):
-        value = value.get(name) if isinstance(value, Mapping) else None
+        if isinstance(value, Mapping) and name not in value and name in value.get("columns", ()):
+            at = value["columns"].index(name)
+            value = [row[at] for row in value["rows"]]
+        else:
+            value = value.get(name) if isinstance(value, Mapping) else None
     return value
 
 
@@ -50,6 +57,13 @@ def pooled(runs: Sequence[Run], path: str) -> Histogram:
         return merged([Histogram.from_record(lookup(run, path)) for run in runs])
     except HistogramError as error:
         raise FindingsError(f"{runs[0].where}.{path}", str(error), "take the files apart") from None
+
+
+def points(run: Run, column: Column) -> list[tuple[Number, Number]]:
+    """(x, y) of the series that a slope is taken over, without the rows that are skipped or hold a null."""
+    assert column.source is not None and column.over is not None
+    pairs = zip(lookup(run, column.over), lookup(run, column.source), strict=True)
+    return [(x, y) for x, y in list(pairs)[column.skip :] if x is not None and y is not None]
 
 
 def aggregate(column: Column, runs: Sequence[Run], where: str) -> Number:
@@ -106,6 +120,25 @@ def _pooled_percentile(column: Column, runs: Sequence[Run], where: str) -> Numbe
     return pooled(runs, column.source).percentile_ns(*quantile(column.percentile))
 
 
+def _theil_sen(
+    end: str, over_runs: Callable[[Values], Number]
+) -> Callable[[Column, Sequence[Run], str], Number]:
+    """Each run has its slope and interval; of several runs the middle slope and the outer ends are taken."""
+
+    def compute(column: Column, runs: Sequence[Run], where: str) -> Number:
+        found: list[Number] = []
+        for run in runs:
+            try:
+                found.append(getattr(slopes.theil_sen(points(run, column), column.resolution), end))
+            except ValueError as error:
+                raise FindingsError(
+                    f"{run.where}.{column.source}", str(error), "use another series"
+                ) from None
+        return over_runs(found)
+
+    return compute
+
+
 _AGGREGATES: Mapping[str, Callable[[Column, Sequence[Run], str], Number]] = {
     "run_count": _run_count,
     "median_of_runs": _simple(order.median),
@@ -116,4 +149,7 @@ _AGGREGATES: Mapping[str, Callable[[Column, Sequence[Run], str], Number]] = {
     "ratio_of_totals": _ratio_of_totals,
     "total_over_median": _total_over_median,
     "pooled_percentile": _pooled_percentile,
+    "theil_sen_slope": _theil_sen("slope", order.median),
+    "theil_sen_low": _theil_sen("low", min),
+    "theil_sen_high": _theil_sen("high", max),
 }

@@ -9,16 +9,17 @@ from typing import Any
 
 from tallymark import units
 from tallymark.errors import FindingsError, SpecError
-from tallymark.stats import order
+from tallymark.stats import order, slopes
 from tallymark.tables import paired
-from tallymark.tables.aggregates import aggregate, lookup, numbers, pooled
+from tallymark.tables.aggregates import aggregate, lookup, numbers, points, pooled
 from tallymark.tables.evidence import Run, State
 from tallymark.tables.groups import Row
 from tallymark.tables.resolve import Resolved
 from tallymark.tables.spec import Column
-from tallymark.tables.spec_rules import quantile
+from tallymark.tables.spec_rules import SLOPES, quantile
 
 UPPER_BOUND = "≤ "
+OVERLOADED = "overloaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Cell:
     ties: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The cell of ``report/1.0``."""
+        """The cell of ``report/1.1``."""
         sources = [
             {"sha256": source.sha256, "path": source.path, "pointer": source.pointer}
             for source in self.sources
@@ -76,7 +77,7 @@ def compute(resolved: Resolved, row: Row, where: str, baseline: Row | None = Non
     if baseline is not None:
         return _paired(resolved, row, baseline, where)
     runs = [run for run in row.runs if _counts(column, run)]
-    absent = _absence(column, row, runs)
+    absent = _absence(column, row, runs) or _too_short(column, runs)
     if absent is not None:
         return _without(absent)
     samples = _samples(column, runs)
@@ -130,12 +131,17 @@ def mark_ties(rows: Sequence[Mapping[str, Cell]]) -> list[dict[str, Cell]]:
 
 
 def _counts(column: Column, run: Run) -> bool:
+    if column.outcome is not None:
+        return run.state is not State.EXCLUDED and run.value.get("outcome") == column.outcome
     return run.state is State.PUBLISHED or (column.include_failed and run.state is State.FAILED)
 
 
 def _absence(column: Column, row: Row, runs: Sequence[Run]) -> Absent | None:
     if not row.runs:
         return Absent("not_measured", "not measured")
+    overloaded = _overloaded(column, row, runs)
+    if overloaded is not None:
+        return overloaded
     if not runs and column.aggregate != "run_count":
         if any(run.state is State.FAILED for run in row.runs):
             return Absent("failed", "all runs failed")
@@ -144,6 +150,33 @@ def _absence(column: Column, row: Row, runs: Sequence[Run]) -> Absent | None:
     lacking = sum(any(lookup(run, path) is None for path in needed) for run in runs)
     if lacking:
         return Absent("not_measured", f"not measured in {lacking} of {len(runs)} runs")
+    return None
+
+
+def _overloaded(column: Column, row: Row, runs: Sequence[Run]) -> Absent | None:
+    """Where the queue grew for as long as was measured, a value tells how long that was, and a percentile of
+    the other runs of the row would tell of those that happened to be calm."""
+    kept = [run for run in row.runs if run.state is not State.EXCLUDED]
+    found = sum(run.value.get("outcome") == OVERLOADED for run in kept)
+    if not found or column.aggregate == "run_count":
+        return None
+    if found == len(kept) and not runs:
+        return Absent("failed", OVERLOADED)
+    if column.percentile is not None:
+        said = OVERLOADED if found == len(kept) else f"{OVERLOADED} in {found} of {len(kept)} runs"
+        return Absent("failed", said)
+    return None
+
+
+def _too_short(column: Column, runs: Sequence[Run]) -> Absent | None:
+    """A slope needs points in every run."""
+    if column.aggregate not in SLOPES:
+        return None
+    counts = [len(points(run, column)) for run in runs]
+    if min(counts) < slopes.MINIMUM_POINTS:
+        return Absent("refused", f"needs {slopes.MINIMUM_POINTS} points, has {min(counts)}")
+    if max(counts) > slopes.MAXIMUM_POINTS:
+        return Absent("refused", f"takes {slopes.MAXIMUM_POINTS} points, has {max(counts)}")
     return None
 
 
@@ -169,6 +202,8 @@ def _text(column: Column, exact: int | float) -> str:
 
 def _sources(column: Column, runs: Sequence[Run]) -> tuple[Source, ...]:
     paths = [path for path in (column.source, column.over) if path is not None]
+    if column.aggregate in SLOPES:
+        paths = [paths[0].rpartition(".")[0]]  # both are columns of one series, which is what has a place
     pointers = [(run, f"{run.pointer}.{path}") for path in paths for run in runs]
     pointers = pointers or [(run, run.pointer) for run in runs]
     return tuple(Source(run.document.sha256, run.document.path, pointer) for run, pointer in pointers)

@@ -140,13 +140,23 @@ def _notes(resolved: ResolvedSpec, table: Table) -> Iterator[str]:
     for (population, outside), titles in covered.items():
         yield f"Population of {'; '.join(titles)}: {population}. Outside it: {outside}."
     if table.ledger.failed:
-        yield "{ledger:failed} runs failed; they are only in columns whose rule says so."
+        yield _failures(table.ledger)
     if table.ledger.excluded:
         yield "{ledger:excluded} runs are excluded by declaration; the ledger gives each reason."
     if table.ledger.missing:
         yield "{ledger:missing} declared runs belong to rows that were not measured; nothing is interpolated."
     if any(cell.ties for cells in table.cells for cell in cells.values()):
         yield "Marked cells of a column print alike but differ in their exact value."
+
+
+def _failures(ledger: Ledger) -> str:
+    kept = "; they are only in columns whose rule says so."
+    if not ledger.failed_as_planned:
+        return "{ledger:failed} runs failed" + kept
+    return (
+        "{ledger:failed} runs did not complete, {ledger:failed_as_planned} of them as their plan announced"
+        + kept
+    )
 
 
 def _oversubscribed(table: Table) -> Iterator[str]:

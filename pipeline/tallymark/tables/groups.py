@@ -1,5 +1,7 @@
 """Runs grouped by their complete configuration: row keys make rows, every other key must not vary.
 
+A key that the spec declares as determined by the rows may vary between them, never within one.
+
 Values are compared as canonical JSON text, so pandas never sees a null to drop nor merges 1, 1.0 and true.
 """
 
@@ -71,7 +73,8 @@ def baseline(grouped: Grouped, row: str | None, where: str) -> Row | None:
 def _constants(resolved: ResolvedSpec, runs: Sequence[Run], frame: pd.DataFrame) -> dict[str, JsonValue]:
     """The value of every key that makes no row. Excluded runs may differ: that can be why they are."""
     kept = [at for at, run in enumerate(runs) if run.state is not State.EXCLUDED]
-    names = [name for name in resolved.config_keys if name not in resolved.spec.rows]
+    varying = {*resolved.spec.rows, *resolved.spec.determined}
+    names = [name for name in resolved.config_keys if name not in varying]
     if not kept:
         where = resolved.spec.where("$.exclude")
         raise SpecError(where, "every run is excluded", "publish nothing instead of an empty table")
@@ -106,7 +109,20 @@ def _found(resolved: ResolvedSpec, runs: Sequence[Run], frame: pd.DataFrame) -> 
         key = {name: members[0].configuration[name] for name in names}
         row = row_id(key)
         found[row] = Row(row, key, members, _repetitions(resolved, row))
+        _refuse_undetermined(resolved, found[row])
     return found
+
+
+def _refuse_undetermined(resolved: ResolvedSpec, row: Row) -> None:
+    kept = [run for run in row.runs if run.state is not State.EXCLUDED]
+    for index, name in enumerate(resolved.spec.determined):
+        for run in kept:
+            if run.spelled[name] != kept[0].spelled[name]:
+                problem = (
+                    f"{name} varies within row {row.id}: {kept[0].spelled[name]} and {run.spelled[name]}"
+                )
+                where = resolved.spec.where(f"$.determined[{index}]")
+                raise SpecError(where, problem, f"add {name!r} to rows instead, or take the data apart")
 
 
 def _declared(resolved: ResolvedSpec, found: dict[str, Row]) -> list[Row]:

@@ -16,7 +16,6 @@ from tallymark.tables.prose import Sentence
 from tallymark.tables.resolve import ResolvedSpec
 from tallymark.tables.spec import Spec
 
-SCHEMA = "report/1.0"
 # What a column computes. Title, footnote, definition and the sentence of the rule are prose.
 _RULE_KEYS = (
     "name",
@@ -32,6 +31,8 @@ _RULE_KEYS = (
     "significant",
     "include_failed",
 )
+# What came with report-spec/1.1 counts where it is used: a rule without it has the digest that it always had.
+_LATER_RULE_KEYS = ("outcome", "skip", "resolution")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,12 @@ class Report:
         """SHA-256 over the digests of the data, the rules and the cells: what a frozen version keeps."""
         spec = self.resolved.to_json()
         rules = {key: spec.get(key) for key in ("rows", "repetitions", "expected_rows", "exclude")}
-        rules["columns"] = [{key: column.get(key) for key in _RULE_KEYS} for column in spec["columns"]]
+        rules |= {key: spec[key] for key in ("determined",) if key in spec}
+        rules["columns"] = [
+            {key: column.get(key) for key in _RULE_KEYS}
+            | {key: column[key] for key in _LATER_RULE_KEYS if key in column}
+            for column in spec["columns"]
+        ]
         found = {
             row.id: {name: [cell.exact, cell.text] for name, cell in own.items()}
             for row, own in zip(self.table.rows, self.table.cells, strict=True)
@@ -72,10 +78,11 @@ class Report:
         return self.resolved.to_json()
 
     def to_json(self) -> dict[str, Any]:
-        """The report as ``report/1.0``."""
+        """The report; its minor version is that of its spec."""
         spec = self.resolved.spec
+        version = str(spec.declared["schema"]).rpartition("/")[2]
         return {
-            "schema": SCHEMA,
+            "schema": f"report/{version}",
             "name": spec.name,
             "version": spec.version,
             "title": spec.title,
@@ -137,7 +144,7 @@ def compute(project: Path, spec: Spec) -> Report:
         rows=grouped.rows,
         cells=tuple(cells.mark_ties(found)),
         constants=grouped.constants,
-        ledger=ledger.close(data, grouped.rows, spec.exclude),
+        ledger=ledger.close(data, grouped.rows, spec),
         targets=claims.targets(spec),
     )
     return Report(

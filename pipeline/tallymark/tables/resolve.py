@@ -18,7 +18,7 @@ from tallymark.units import UnitError
 _HISTOGRAM_UNIT = "ns"
 _POOLED = "pooled_percentile"
 # what a published spec carries over from the declared one word for word
-_KEPT = ("row_titles", "scope", "charts", "claims", "exclude")
+_KEPT = ("row_titles", "determined", "scope", "charts", "claims", "exclude")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ class Resolved:
             "footnote": column.footnote,
             "population": column.population,
             "outside": column.outside,
+            "outcome": column.outcome,
+            "skip": column.skip or None,
+            "resolution": column.resolution or None,
         }
         return {
             "name": column.name,
@@ -105,29 +108,28 @@ class ResolvedSpec:
 def resolve(spec: Spec, evidence_schema: str) -> ResolvedSpec:
     """Fit a spec to evidence of one schema. SpecError: an unknown key or source, a unit that does not fit."""
     config_keys = {key.name: key.pointer for key in schemas.config_keys(evidence_schema)}
-    for index, name in enumerate(spec.rows):
-        if name not in config_keys:
-            problem = f"{name!r} is not a configuration key of {evidence_schema}"
-            raise SpecError(spec.where(f"$.rows[{index}]"), problem, f"use one of {', '.join(config_keys)}")
-    known = {
-        pointer.removeprefix("$.runs[]."): note
-        for pointer, note in schemas.annotations(evidence_schema).items()
-        if pointer.startswith("$.runs[].")
-    }
+    for member, names in (("rows", spec.rows), ("determined", spec.determined)):
+        for index, name in enumerate(names):
+            if name not in config_keys:
+                problem = f"{name!r} is not a configuration key of {evidence_schema}"
+                do = f"use one of {', '.join(config_keys)}"
+                raise SpecError(spec.where(f"$.{member}[{index}]"), problem, do)
     columns = tuple(
-        _column(column, known, evidence_schema, spec.where(f"$.columns[{index}]"))
+        _column(column, evidence_schema, spec.where(f"$.columns[{index}]"))
         for index, column in enumerate(spec.columns)
     )
     return ResolvedSpec(spec, evidence_schema, config_keys, columns)
 
 
-def _column(
-    column: Column, known: Mapping[str, schemas.Annotation], evidence_schema: str, where: str
-) -> Resolved:
+def _column(column: Column, evidence_schema: str, where: str) -> Resolved:
     if column.source is None:
         return _finished(column, "1", "1", (1, 1), ())
+    known: dict[str, schemas.Annotation] = {}
     for key, source in (("source", column.source), ("over", column.over), ("samples", column.samples)):
-        if source is not None and source not in known:
+        note = None if source is None else schemas.run_annotation(evidence_schema, source)
+        if source is not None and note is not None:
+            known[source] = note
+        elif source is not None:
             problem = f"{source!r} is not measured by {evidence_schema}"
             raise SpecError(f"{where}.{key}", problem, "use a property of its runs")
     note = known.get(column.source)
@@ -201,6 +203,9 @@ def _finished(
 
 
 _PAIRED = "{value}, divided by the same of {baseline} in the same round"
+_INTERVAL = (
+    "95 % interval (Sen, by ranks, normal approximation) of the Theil–Sen slope of {source} over {over}"
+)
 _HOW = {
     "run_count": "number of",
     "median_of_runs": "median over the runs of {source}",
@@ -214,6 +219,9 @@ _HOW = {
     "median_of_paired_ratios": "median over the rounds of " + _PAIRED,
     "min_of_paired_ratios": "smallest over the rounds of " + _PAIRED,
     "max_of_paired_ratios": "largest over the rounds of " + _PAIRED,
+    "theil_sen_slope": "median over the runs of the Theil–Sen slope of {source} over {over}",
+    "theil_sen_low": f"smallest over the runs of the lower end of the {_INTERVAL}",
+    "theil_sen_high": f"largest over the runs of the upper end of the {_INTERVAL}",
 }
 
 
@@ -229,7 +237,15 @@ def rule(resolved: Resolved) -> str:
     )
     runs = "runs, failed ones too" if column.include_failed else "completed runs"
     runs += ", several of a row in a round by their median" if column.baseline else ""
+    if column.outcome is not None:
+        runs = f"runs whose outcome is {column.outcome}"
     parts = [f"{how} ({runs})" if column.source else f"{how} {runs}"]
+    if column.skip:
+        parts.append(f"without the first {column.skip} rows of each series")
+    if column.resolution:
+        parts.append(
+            f"both ends wider by {column.resolution} {resolved.source_unit} over the length of the series"
+        )
     if column.aggregate == _POOLED:
         parts.append("nearest rank, shown as the upper bound of its histogram bucket")
     elif column.percentile:

@@ -18,7 +18,7 @@ from tallymark.evidence import documents
 from tallymark.evidence.strict_json import JsonValue
 from tallymark.tables import spec_rules
 
-SCHEMA = "report-spec/1.0"
+SCHEMAS = ("report-spec/1.0", "report-spec/1.1")
 REPORTS = Path("site", "reports")
 
 
@@ -28,7 +28,9 @@ class Column:
 
     ``percentile`` ("99/100") marks a value that stands for a percentile: the pooled one, or one that each
     run already holds; the latter names in ``samples`` where the run says how many samples are behind it.
-    ``baseline`` is the id of the row that paired ratios are taken to.
+    ``baseline`` is the id of the row that paired ratios are taken to. ``outcome`` is what ``run_count``
+    counts in the place of completed runs. ``skip`` rows at the start of a series are no part of its slope;
+    ``resolution`` is the smallest step that its source can show.
     """
 
     name: str
@@ -46,6 +48,9 @@ class Column:
     footnote: str | None
     population: str | None
     outside: str | None
+    outcome: str | None
+    skip: int
+    resolution: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,8 @@ class Exclusion:
 class Spec:
     """A report spec. ``path`` is how messages show the file; ``declared`` is its whole content.
 
-    ``row_titles`` holds what readers are shown for a row key, where that is not its name.
+    ``row_titles`` holds what readers are shown for a row key, where that is not its name. ``determined`` are
+    keys that vary with the rows and have one value within each.
     """
 
     path: str
@@ -108,6 +114,7 @@ class Spec:
     data: tuple[str, ...]
     rows: tuple[str, ...]
     row_titles: Mapping[str, str]
+    determined: tuple[str, ...]
     repetitions: int | Mapping[str, int]
     expected_rows: Mapping[str, tuple[JsonValue, ...]] | None
     scope: Scope
@@ -140,11 +147,13 @@ def load(path: Path, root: Path | None = None) -> Spec:
 
 def from_value(value: Mapping[str, Any], shown: str) -> Spec:
     """The spec that a parsed TOML (or JSON) value declares. SpecError: against the schema or a rule."""
-    problems = schemas.errors(SCHEMA, dict(value))
+    schema = value.get("schema")
+    schema = schema if schema in SCHEMAS else SCHEMAS[-1]
+    problems = schemas.errors(schema, dict(value))
     if problems:
         pointer, _, message = problems[0]
         more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise SpecError(f"{shown}::{pointer}", f"{message}{more}", f"write it as {SCHEMA} describes")
+        raise SpecError(f"{shown}::{pointer}", f"{message}{more}", f"write it as {schema} describes")
     for pointer, problem, do in spec_rules.problems(value):
         raise SpecError(f"{shown}::{pointer}", problem, do)
     return _spec(value, shown)
@@ -178,6 +187,7 @@ def _spec(value: Mapping[str, Any], shown: str) -> Spec:
         data=tuple(value["data"]),
         rows=tuple(value["rows"]),
         row_titles=value.get("row_titles", {}),
+        determined=tuple(value.get("determined", ())),
         repetitions=value["repetitions"],
         expected_rows=None if expected is None else {key: tuple(expected[key]) for key in value["rows"]},
         scope=_scope(value.get("scope", {})),
@@ -219,6 +229,9 @@ def _column(value: Mapping[str, Any]) -> Column:
         footnote=value.get("footnote"),
         population=value.get("population"),
         outside=value.get("outside"),
+        outcome=value.get("outcome"),
+        skip=value.get("skip", 0),
+        resolution=value.get("resolution", 0),
     )
 
 

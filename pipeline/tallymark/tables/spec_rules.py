@@ -30,12 +30,16 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "median_of_paired_ratios": ("source", "baseline"),
     "min_of_paired_ratios": ("source", "baseline"),
     "max_of_paired_ratios": ("source", "baseline"),
+    "theil_sen_slope": ("source", "over"),
+    "theil_sen_low": ("source", "over"),
+    "theil_sen_high": ("source", "over"),
 }
 PAIRED = tuple(aggregate for aggregate, needed in NEEDS.items() if "baseline" in needed)
+SLOPES = ("theil_sen_slope", "theil_sen_low", "theil_sen_high")
 # A bucket of a histogram is up to 1/128 of its value wide: a fourth digit would be invented.
 HISTOGRAM_DIGITS = 3
 MINIMUM_NUMBERS_OF_A_CLAIM = 3
-_COMPUTED = ("evidence_schema", "config_keys")
+_COMPUTED = ("evidence_schema", "evidence_older", "config_keys")
 _COMPUTED_OF_COLUMN = ("source_unit", "factor", "direction", "definition", "rule")
 _PERCENTILE = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})\Z")
 _NAMED_PERCENTILE = re.compile(r"(?:^|[._])p[0-9]{2,}(?:[._]|\Z)")
@@ -96,6 +100,9 @@ def _rows(value: Mapping[str, Any]) -> Iterator[Problem]:
         problem = f"has the keys {sorted(expected)}, rows has {sorted(value['rows'])}"
         yield "$.expected_rows", problem, "list the values of every row key"
     yield from _row_titles(value["rows"], value.get("row_titles", {}))
+    for index, key in enumerate(value.get("determined", ())):
+        if key in value["rows"]:
+            yield f"$.determined[{index}]", f"{key!r} makes the rows", "name it in one of the two"
 
 
 def _row_titles(rows: Sequence[str], titles: Mapping[str, str]) -> Iterator[Problem]:
@@ -131,8 +138,25 @@ def _column(column: Mapping[str, Any], where: str) -> Iterator[Problem]:
     if aggregate in PAIRED and column.get("include_failed"):
         problem = f"{aggregate} needs both runs of a pair to be completed"
         yield f"{where}.include_failed", problem, "remove it"
+    if "outcome" in column and column.get("include_failed"):
+        yield f"{where}.include_failed", "an outcome says which runs are counted", "remove it"
+    yield from _series(column, where)
     yield from _rounding(column, where)
     yield from _percentile(column, where)
+
+
+def _series(column: Mapping[str, Any], where: str) -> Iterator[Problem]:
+    """A slope is taken over two columns of one series, of runs that went to their end."""
+    if column["aggregate"] not in SLOPES:
+        return
+    source, over = (column.get(key, "").rpartition(".") for key in ("source", "over"))
+    if not source[0] or source[0] != over[0] or source == over:
+        problem = (
+            f"{'.'.join(filter(None, source))!r} and {column.get('over')!r} are not two columns of one series"
+        )
+        yield f"{where}.over", problem, 'write source = "SERIES.Y" and over = "SERIES.X"'
+    if column.get("include_failed"):
+        yield f"{where}.include_failed", "the slope of a run that broke off is none of the rest", "remove it"
 
 
 def _rounding(column: Mapping[str, Any], where: str) -> Iterator[Problem]:
