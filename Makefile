@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build
+BENCHMARKS := scheduler open_loop coroutine histogram context lookup
+BENCHMARKS := $(foreach name,$(BENCHMARKS),$(basename $(notdir $(wildcard benchmarks/$(name).py))))
 C_SOURCES := $(wildcard runtime_c/src/*.[ch] runtime_c/include/*.h runtime_c/CMakeLists.txt runtime_c/*.py)
 # What the tests need from the system beside python3, gcc and make: command or file -> Debian package.
 SYSTEM_PACKAGES := chromium:chromium hyperfine:hyperfine jq:jq /usr/include/tbb/task_arena.h:libtbb-dev \
@@ -19,7 +21,7 @@ cmake -S runtime_c -B $(BUILD)/c-$(1) -DTALLYMARK_SANITIZE=$(1) -DTALLYMARK_WERR
 endef
 
 .PHONY: help install demo test check lint layers c-test sanitize python-test system-packages cases benchmark \
-	benchmark-scheduler screenshots clean
+	$(BENCHMARKS:%=benchmark-%) screenshots clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -74,12 +76,15 @@ cases: $(VENV)/.installed-test
 	@test -d "$(CASES)" || { echo "make cases: CASES=$(CASES) is not a directory" >&2; exit 2; }
 	@TALLYMARK_CASES="$(abspath $(CASES))" $(BIN)/pytest tests/cases
 
-## make benchmark-scheduler  our scheduler beside oneTBB and the plain loop (10 minutes at most)
-benchmark-scheduler: system-packages install
-	@$(BIN)/python benchmarks/scheduler.py --out $(BUILD)/benchmarks/scheduler.json
+## make benchmark-NAME       one benchmark: scheduler, open_loop, coroutine, histogram, context, lookup
+$(BENCHMARKS:%=benchmark-%): benchmark-%: system-packages install
+	@$(BIN)/python benchmarks/$*.py --out $(BUILD)/benchmarks/$*.json
 
-## make benchmark            all benchmarks
-benchmark: benchmark-scheduler
+## make benchmark            all benchmarks, one after the other (12 minutes at most)
+benchmark: system-packages install
+	@for name in $(BENCHMARKS); do \
+		$(BIN)/python benchmarks/$$name.py --out $(BUILD)/benchmarks/$$name.json || exit $$?; \
+	done
 
 ## make screenshots          the pictures of the README, from the built site
 screenshots: install

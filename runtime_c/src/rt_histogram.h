@@ -42,8 +42,13 @@ static inline void rt_histogram_record(rt_histogram *self, uint64_t value_ns) {
     self->buckets[rt_histogram_index(value_ns)]++;
     self->count++;
     self->sum_ns += value_ns;
-    self->min_ns = value_ns < self->min_ns ? value_ns : self->min_ns;
-    self->max_ns = value_ns > self->max_ns ? value_ns : self->max_ns;
+    /* Branches: a new extreme is rare, and a store for each value would wait for the one before. */
+    if (__builtin_expect(value_ns < self->min_ns, 0)) {
+        self->min_ns = value_ns;
+    }
+    if (__builtin_expect(value_ns > self->max_ns, 0)) {
+        self->max_ns = value_ns;
+    }
 }
 
 /* Adds everything in `other`; `other` is unchanged. */

@@ -4,8 +4,8 @@
  * until the writer is outside of the old one, and has it to itself. The writer never waits, calls nothing and
  * repeats nothing; the reader waits for one record at most.
  *
- * The order that this rests on. Writer: `turn` odd, read `active`, record, `turn` even (release). Reader: write
- * `active` (release), then read `turn` (acquire). The one thing that must not happen is that each misses the
+ * The order that this rests on. Writer: `turn` odd, read `active`, record, `turn` even (release). Reader:
+ * write `active` (release), then read `turn` (acquire). The one thing that must not happen is that each misses the
  * other's write. A full fence between the two steps on both sides forbids it, and costs the writer three
  * times the record; so only the reader pays: membarrier(2) puts the fence into every running thread of the
  * process for it. Where the kernel has none, `fenced` is set and the writer pays. */

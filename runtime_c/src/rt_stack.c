@@ -139,8 +139,8 @@ static char *map_stacks(rt_stack_pool *self, uint32_t count) {
 /* Adds a slab to the cold ones. Under the lock. */
 static bool grow(rt_stack_pool *self) {
     const uint32_t count = self->stride >= SLAB_BYTES ? 1 : (uint32_t)(SLAB_BYTES / self->stride);
-    slab *const fresh =
-        rt_allocate_owned(self->allocator, RT_OWNER_STACKS, 1, sizeof *fresh + count * sizeof fresh->stacks[0]);
+    const size_t bytes = sizeof(slab) + count * sizeof(rt_stack);
+    slab *const fresh = rt_allocate_owned(self->allocator, RT_OWNER_STACKS, 1, bytes);
     char *const low = fresh == NULL ? NULL : map_stacks(self, count);
     if (low == NULL) {
         rt_free_lines(self->allocator, fresh);

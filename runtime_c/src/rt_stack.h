@@ -2,9 +2,9 @@
  *
  * Address space is taken a slab at a time, so that many stacks are one mapping of the kernel (which allows
  * 65,530 of them by default). A guard is a marker in the page table where the kernel has MADV_GUARD_INSTALL
- * (Linux 6.13); elsewhere it is a page without access, which costs two mappings a stack and ends the growth at
- * 16,000 of them. A stack takes RAM for the pages that were touched, and keeps them when it is given back:
- * only a trim returns them. */
+ * (Linux 6.13); elsewhere it is a page without access, which costs two mappings a stack and ends the growth
+ * at 16,000 of them. A stack takes RAM for the pages that were touched, and keeps them when it is given
+ * back: only a trim returns them. */
 #ifndef RT_STACK_H
 #define RT_STACK_H
 
