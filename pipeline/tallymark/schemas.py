@@ -12,7 +12,7 @@ import functools
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -41,7 +41,8 @@ class Annotation:
     """What a schema says about one property.
 
     ``role`` is config, measure or evidence ("" outside executions); ``unit`` a name of the unit table;
-    ``direction`` lower, higher or none; ``definition`` an id of ``definitions.json``. Absent: None.
+    ``direction`` lower, higher or none; ``definition`` an id of ``definitions.json``; ``default_before``
+    what documents of an earlier minor version, which had not the key, are read with. Absent: None.
     """
 
     role: str
@@ -49,14 +50,20 @@ class Annotation:
     direction: str | None
     definition: str | None
     description: str
+    default_before: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigKey:
-    """One key of the complete configuration; ``pointer`` is ``$.runs[].agents`` or ``$.manifest.build``."""
+    """One key of the complete configuration; ``pointer`` is ``$.runs[].agents`` or ``$.manifest.build``.
+
+    ``default_before``: the value that documents of an earlier minor version are read with; None: the key was
+    there from the first.
+    """
 
     name: str
     pointer: str
+    default_before: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +146,7 @@ class SchemaSet:
     def config_keys(self, schema_id: str) -> tuple[ConfigKey, ...]:
         """The complete configuration: exactly the properties of role ``config``, those of the runs first."""
         found = [
-            ConfigKey(pointer.rsplit(".", 1)[1], pointer)
+            ConfigKey(pointer.rsplit(".", 1)[1], pointer, annotation.default_before)
             for pointer, annotation in self.annotations(schema_id).items()
             if annotation.role == "config" and not pointer.startswith("$.warmups")
         ]
@@ -202,6 +209,20 @@ def run_annotation(schema_id: str, path: str) -> Annotation | None:
 def config_keys(schema_id: str) -> tuple[ConfigKey, ...]:
     """See SchemaSet.config_keys."""
     return shipped().config_keys(schema_id)
+
+
+def newest(schema_ids: Iterable[str]) -> str | None:
+    """The schema that all others are earlier minor versions of; None when they have no such one in common."""
+    found = {schema_id: _version(schema_id) for schema_id in schema_ids}
+    if len({version[:2] for version in found.values()}) != 1:
+        return None
+    return max(found, key=lambda schema_id: found[schema_id][2])
+
+
+def _version(schema_id: str) -> tuple[str, int, int]:
+    kind, _, version = schema_id.partition("/")
+    major, _, minor = version.partition(".")
+    return kind, int(major), int(minor)
 
 
 def definition(definition_id: str) -> str:
@@ -326,4 +347,5 @@ def _annotation(node: Mapping[str, Any]) -> Annotation:
         direction=node.get("x-direction"),
         definition=node.get("x-definition"),
         description=node.get("description", ""),
+        default_before=node.get("x-default-before"),
     )

@@ -226,3 +226,20 @@ def test_a_recursive_schema_has_a_digest() -> None:
 def test_the_committed_lock_is_what_locking_would_write() -> None:
     found = SchemaSet(SCHEMAS)
     assert read_lock(found) == current_lock(found)
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "problem"),
+    [
+        ("tenants", lambda node: node.pop("x-default-before"), "x-default-before is missing"),
+        ("agents", lambda node: node.update({"x-default-before": 1}), "x-default-before is never used"),
+    ],
+)
+def test_a_key_says_what_older_documents_are_read_with_exactly_when_they_lack_it(
+    tmp_path: Path, key: str, change: Callable[[dict[str, Any]], None], problem: str
+) -> None:
+    shutil.copytree(SCHEMAS, tmp_path / "schemas")
+    path = tmp_path / "schemas" / "runtime-execution" / "1.1.schema.json"
+    edited(path, lambda schema: change(schema["$defs"][key]))
+    found = list(schema_findings(SchemaSet(tmp_path / "schemas")))
+    assert [(finding.pointer, finding.problem) for finding in found] == [(f"$.runs[].{key}", problem)]

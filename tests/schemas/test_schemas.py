@@ -172,6 +172,23 @@ def test_the_complete_configuration_is_what_the_design_lists() -> None:
     ]
 
 
+def test_the_newest_schema_is_the_latest_minor_version_of_one_kind() -> None:
+    assert schemas.newest(["a/1.9", "a/1.10", "a/1.0"]) == "a/1.10"
+    assert schemas.newest(["a/1.0"]) == "a/1.0"
+    assert schemas.newest(["a/1.0", "a/2.0"]) is None
+    assert schemas.newest(["a/1.0", "b/1.0"]) is None
+
+
+def test_keys_that_a_minor_version_adds_say_what_older_documents_are_read_with() -> None:
+    before = {key.name for key in schemas.config_keys(RUNTIME)}
+    added = {key.name: key.default_before for key in schemas.config_keys("runtime-execution/1.1")}
+    assert {name for name, default in added.items() if default is None} == before
+    assert (added["workload"], added["tenants"], added["overview_bytes"]) == ("tasks", 1, 3900)
+    definitions = schemas.schema("runtime-execution/1.1")["$defs"]
+    for name in added.keys() - before:
+        assert not list(Draft202012Validator(definitions[name]).iter_errors(added[name])), name
+
+
 def test_a_measure_says_its_unit_direction_and_definition() -> None:
     note = schemas.annotations(RUNTIME)["$.runs[].scheduler_latency_p99_ms"]
     assert (note.role, note.unit, note.direction, note.definition) == (

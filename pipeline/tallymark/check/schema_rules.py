@@ -34,6 +34,7 @@ def schema_findings(schemas: SchemaSet) -> Iterator[Finding]:
             *_identity(schema_id, schema),
             *_structure(schema, "$"),
             *_annotations(schemas, schema_id),
+            *_defaults(schemas, schema_id),
         ]
         for pointer, problem, do in problems:
             yield Finding(f"schemas/{schema_id}.schema.json", pointer, RULE, problem, do)
@@ -134,6 +135,19 @@ def _role(
     if role == "measure" and (unit is None or definition is None or direction not in _DIRECTIONS):
         do = "Add x-unit, x-direction (lower, higher, none) and x-definition"
         yield pointer, "the measure lacks unit, direction or definition", do
+
+
+def _defaults(schemas: SchemaSet, schema_id: str) -> Iterator[Problem]:
+    """A configuration key that some earlier minor version lacks says what those documents are read with."""
+    kind, _, version = schema_id.partition("/")
+    major, _, minor = version.partition(".")
+    ids = [f"{kind}/{major}.{one}" for one in range(int(minor))]
+    earlier = [schemas.config_keys(one) for one in ids if one in schemas.ids]
+    for key in schemas.config_keys(schema_id) if earlier else ():
+        always = all(key.name in {old.name for old in keys} for keys in earlier)
+        if always != (key.default_before is None):
+            problem = "x-default-before is missing" if not always else "x-default-before is never used"
+            yield key.pointer, problem, "State it exactly for keys that an earlier minor version lacks"
 
 
 def _definitions(schemas: SchemaSet) -> Iterator[Finding]:

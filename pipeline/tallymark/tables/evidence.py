@@ -10,15 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from tallymark import check
+from tallymark import check, schemas
 from tallymark.check import CheckedExecution, CheckedRun
 from tallymark.errors import FindingsError, SpecError
 from tallymark.evidence import canonical, documents
 from tallymark.evidence.documents import Document
 from tallymark.evidence.strict_json import JsonValue
 from tallymark.tables.spec import Spec
+
+_ONE_SCHEMA: Final = "report-spec/1.0"  # its published form has no place for the values of older documents
 
 
 class State(StrEnum):
@@ -48,12 +50,17 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All documents and runs of a report, by path and index; all documents have one schema."""
+    """All documents and runs of a report, by path and index.
+
+    ``older``: schemas of documents that are earlier minor versions of ``schema``; their runs have every
+    configuration key of ``schema``, those that were added since with the value that it states for them.
+    """
 
     schema: str
     documents: tuple[Document, ...]
     runs: tuple[Run, ...]
     warmups: int
+    older: tuple[str, ...] = ()
 
 
 def data_files(project: Path, spec: Spec) -> list[Path]:
@@ -83,15 +90,16 @@ def read(project: Path, spec: Spec) -> Evidence:
     schemas, an unfinished execution, a duplicate, or an exclusion that matches no run.
     """
     loaded = [documents.load(path, project) for path in data_files(project, spec)]
-    _refuse_mixed(loaded, spec)
+    schema = _common_schema(loaded, spec)
     executions = [check.checked_execution(document) for document in loaded]
     for execution in executions:
         _refuse_unfinished(execution)
     _refuse_duplicates(executions)
     excluded = {(entry.sha256, entry.pointer) for entry in spec.exclude}
-    runs = tuple(run for execution in executions for run in _runs(execution, excluded))
+    runs = tuple(run for execution in executions for run in _runs(execution, excluded, schema))
     _refuse_idle_exclusions(spec, runs)
-    return Evidence(loaded[0].schema, tuple(loaded), runs, sum(_warmups(document) for document in loaded))
+    older = tuple(sorted({document.schema for document in loaded} - {schema}))
+    return Evidence(schema, tuple(loaded), runs, sum(_warmups(document) for document in loaded), older)
 
 
 def _warmups(document: Document) -> int:
@@ -111,12 +119,14 @@ def spelled(value: JsonValue) -> str:
     return canonical.compact(value)
 
 
-def _runs(execution: CheckedExecution, excluded: set[tuple[str, str]]) -> Iterable[Run]:
+def _runs(execution: CheckedExecution, excluded: set[tuple[str, str]], schema: str) -> Iterable[Run]:
     document = execution.document
+    keys = schemas.config_keys(schema)
     whole: dict[int, str] = {}  # compound values belong to the document and are spelled once
     for run in execution.runs:
+        configuration = {key.name: run.configuration.get(key.name, key.default_before) for key in keys}
         texts = {}
-        for name, value in run.configuration.items():
+        for name, value in configuration.items():
             if isinstance(value, (dict, list)) and id(value) not in whole:
                 whole[id(value)] = spelled(value)
             texts[name] = whole[id(value)] if isinstance(value, (dict, list)) else spelled(value)
@@ -124,7 +134,7 @@ def _runs(execution: CheckedExecution, excluded: set[tuple[str, str]]) -> Iterab
             document=document,
             pointer=run.pointer,
             value=run.value,
-            configuration=run.configuration,
+            configuration=configuration,
             spelled=texts,
             state=_state(run, (document.sha256, run.pointer) in excluded),
         )
@@ -136,11 +146,24 @@ def _state(run: CheckedRun, excluded: bool) -> State:
     return State.PUBLISHED if run.counted else State.FAILED
 
 
-def _refuse_mixed(loaded: Sequence[Document], spec: Spec) -> None:
+def _common_schema(loaded: Sequence[Document], spec: Spec) -> str:
+    """The one schema of all documents, or the newest minor version where the spec is of one that knows of it.
+
+    SpecError: the documents are of two kinds or major versions, or of two minor ones under an older spec.
+    """
+    newest = schemas.newest({document.schema for document in loaded})
     for document in loaded:
-        if document.schema != loaded[0].schema:
-            problem = f"{document.path} is {document.schema}, {loaded[0].path} is {loaded[0].schema}"
-            raise SpecError(spec.where("$.data"), problem, "one report reads documents of one schema")
+        if document.schema == (newest or loaded[0].schema):
+            continue
+        problem = f"{document.path} is {document.schema}, "
+        if newest is None:
+            problem += f"{loaded[0].path} is {loaded[0].schema}"
+            raise SpecError(spec.where("$.data"), problem, "one report reads documents of one kind")
+        if spec.declared["schema"] == _ONE_SCHEMA:
+            problem += f"others are {newest}"
+            do = "declare a newer report-spec: it reads older documents with the newer schema's defaults"
+            raise SpecError(spec.where("$.data"), problem, do)
+    return newest or loaded[0].schema
 
 
 def _refuse_unfinished(execution: CheckedExecution) -> None:
