@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from tallymark.suites import child
 from tallymark.suites.child import Child, Died, End, Finished, Refused, describe, signal_name
 from tallymark.suites.model import Json
 
@@ -19,8 +20,8 @@ PROGRESS = 'print(\'{"progress": {"phase": "submit", "tasks_submitted": 7}}\', f
 
 def ends(program: str, deadline_s: float = 60, heard: list[Json] | None = None) -> End:
     lines = "import os, signal, sys, time\nasked = sys.stdin.readline()\n" + program
-    with Child({"tasks": 5}, command=(sys.executable, "-I", "-c", lines)) as child:
-        return child.wait(deadline_s, (heard if heard is not None else []).append)
+    with Child({"tasks": 5}, command=(sys.executable, "-I", "-c", lines)) as started:
+        return started.wait(deadline_s, (heard if heard is not None else []).append)
 
 
 def test_a_record_is_handed_on_as_it_was_written() -> None:
@@ -100,6 +101,19 @@ def test_a_line_outside_the_protocol_is_a_failure_even_when_a_record_follows(lin
 def test_a_deadline_of_a_century_is_one() -> None:
     # 2^40 tasks, the most that the schema allows, make a deadline of 35 years
     assert ends(ANSWER, deadline_s=3.2e9) == Finished({"m": 1}, {"r": 2})
+
+
+def test_a_child_that_is_told_of_its_deadline_may_still_write_its_record() -> None:
+    answers = f"signal.signal(signal.SIGALRM, lambda *_: None)\n{PROGRESS}\nsignal.pause()\n{ANSWER}"
+    assert ends(answers, deadline_s=1.0) == Finished({"m": 1}, {"r": 2})
+
+
+def test_a_child_that_does_not_hear_of_its_deadline_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "_GRACE_S", 0.1)
+    deaf = f"signal.signal(signal.SIGALRM, signal.SIG_IGN)\n{PROGRESS}\nsignal.pause()\n{ANSWER}"
+    end = ends(deaf, deadline_s=1.0)
+    assert isinstance(end, Died)
+    assert (end.outcome, end.cause) == ("timed_out", "no record after 1 s, the deadline of the run")
 
 
 def test_a_hanging_child_is_ended_at_its_deadline() -> None:

@@ -109,7 +109,7 @@ def test_run_smoke_overwrites_nothing_in_a_folder_that_was_named(console: Consol
         (("scale", "--set", "agents=0"), "--set agents=0"),
         (("scale", "--set", "tasks=1,2"), "one document holds one task count"),
         (("scale", "--label", "A b"), "not a label"),
-        (("scale", "--preset", "huge"), "'huge' is not one of"),
+        (("scale", "--preset", "huge"), "--preset huge: there is no such preset"),
         (("scale", "--seed", "-1"), "a seed is a whole number"),
         (("scale", "--seed", "x"), "'x' is not a valid integer"),
         (("scale", "--repetitions", "0"), "outside 1"),

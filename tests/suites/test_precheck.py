@@ -11,7 +11,7 @@ from support.suites import today
 
 from tallymark.suites import precheck
 from tallymark.suites.child import Finished
-from tallymark.suites.model import Configuration, PlannedRun
+from tallymark.suites.model import Configuration, PlannedRun, fixture
 from tallymark.suites.plan import Request, build
 from tallymark.suites.precheck import Trial
 from tallymark.suites.scale import SCALE
@@ -72,6 +72,28 @@ def test_a_record_that_lacks_its_histograms_is_named() -> None:
     run = record()
     del run["histograms"]
     assert failed(run) == ["precheck.record"]
+
+
+def test_the_trial_of_a_configuration_is_small_whole_and_does_not_end_its_process() -> None:
+    faulty = fixture(
+        "faults",
+        tasks=1_000_000,
+        batches=40,
+        context_bytes=1 << 30,
+        wait_us=3_600_000_000,
+        slow_us=5_000_000,
+        rollbacks=1000,
+        memory_limit_bytes=1,
+        kill_after_tasks=5,
+    )
+    first, other = precheck.reduced(faulty, 1000), precheck.reduced(faulty, 1)
+    assert (first.tasks, first.batches) == (1000, 40)
+    assert (other.tasks, other.batches) == (1, 1)
+    for made in (first, other):
+        assert (made.memory_limit_bytes, made.kill_after_tasks) == (0, 0)
+        assert (made.wait_us, made.slow_us, made.rollbacks) == (1000, 1000, 2)
+        assert made.context_bytes == 16 << 20
+    assert precheck.reduced(fixture("scale", tasks=300), 1000) == fixture("scale", tasks=300)
 
 
 def trial(run: dict[str, Any], document: dict[str, Any]) -> Trial:

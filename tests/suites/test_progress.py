@@ -67,6 +67,20 @@ def test_a_run_that_did_not_complete_says_its_phase_and_cause() -> None:
     assert result(run) == "timed_out in phase drain: the child was killed by signal 9"
 
 
+def test_a_run_that_is_meant_to_fail_is_no_bad_news() -> None:
+    document = smallest()
+    document["execution"]["plan"][0]["expected_outcomes"] = ["timed_out"]
+    plan, stream = plan_of(document), io.StringIO()
+    for shown in (Lines(stream), Bar(stream)):
+        shown.begin(10)
+        shown.started(plan.runs[0], "run 1/1", 42)
+        shown.finished(died(document["runs"][0], "timed_out"))
+        shown.finished(died(document["runs"][0], "killed"))
+        shown.close()
+    said = [line for line in stream.getvalue().splitlines() if "in phase drain" in line]
+    assert [line.endswith("by signal 9, as it is meant to") for line in said] == [True, False] * 2
+
+
 def test_the_bar_advances_with_the_counts_of_the_run() -> None:
     document = smallest(agents=(100, 1000))
     plan, stream = plan_of(document), Terminal()

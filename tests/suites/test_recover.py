@@ -50,6 +50,34 @@ def test_the_dead_run_is_named_with_its_cause_and_last_counts(tmp_path: Path) ->
     )
 
 
+def expecting(folder: Path, *outcomes: str) -> Recorder:
+    """A suite of one run that is meant to end in one of the outcomes."""
+    value = today(tasks=10, agents=(100,), repetitions=1, warmup_runs=0)
+    value["execution"]["plan"][0]["expected_outcomes"] = list(outcomes)
+    return Recorder(folder, value).gate()
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "surprise"),
+    [
+        (("failed",), ("run 0: completed in phase finished, expected failed",)),
+        (("killed", "failed"), ("run 0: completed in phase finished, expected killed or failed",)),
+        (("completed", "overloaded"), ()),
+    ],
+)
+def test_a_failure_that_was_meant_and_did_not_come_is_a_surprise(
+    tmp_path: Path, outcomes: tuple[str, ...], surprise: tuple[str, ...]
+) -> None:
+    written = recover(expecting(tmp_path, *outcomes).finished("runs", 0).killed())
+    assert written.unexpected == surprise
+    assert document(written.path)["execution"]["plan"][0]["expected_outcomes"] == list(outcomes)
+
+
+def test_a_run_that_died_with_its_suite_is_a_surprise_even_if_it_was_to_die(tmp_path: Path) -> None:
+    written = recover(expecting(tmp_path, "killed").started("runs", 0).killed())
+    assert [line.partition(":")[0] for line in written.unexpected] == ["run 0"]
+
+
 def test_a_run_that_never_reported_died_in_setup_and_has_no_counts(tmp_path: Path) -> None:
     path = Recorder(tmp_path).gate().finished("warmups", 0).finished("runs", 0).started("runs", 1).killed()
     dead = document(recover(path).path)["runs"][1]

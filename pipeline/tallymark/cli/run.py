@@ -13,7 +13,6 @@ from tallymark.errors import UsageError
 from tallymark.evidence.documents import shown_path
 from tallymark.suites import catalogue, measure
 from tallymark.suites import recover as recovery
-from tallymark.suites.model import PRESETS
 from tallymark.suites.plan import Request
 from tallymark.suites.progress import reporter
 from tallymark.suites.settings import SETTABLE, parse
@@ -23,11 +22,14 @@ from tallymark.suites.written import Written, shown
 @click.command(
     epilog="Keys of --set: "
     + ", ".join(SETTABLE)
-    + ". Exit codes: 0 every run completed, 1 a run did not or the document has findings (it is written all"
-    " the same), 2 misuse, 130 stopped by the user."
+    + ". Exit codes: 0 every run ended as it was meant to (in suite faults: failed), 1 a run did not or the"
+    " document has findings (it is written all the same), 2 misuse, 130 stopped by the user.",
+    help="Run a benchmark SUITE and write its evidence; print the path of the document."
+    + "\n\n\b\nSuites:\n"
+    + "\n".join(f"  {name:<10} {asks}" for name, asks in catalogue.asks().items()),
 )
 @click.argument("suite")
-@click.option("--preset", type=click.Choice(PRESETS), help="How large; quick unless said otherwise.")
+@click.option("--preset", help="How large: smoke, quick (the default) or full; stability has nightly too.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE[,VALUE]", help="One configuration key; repeatable."
 )
@@ -52,11 +54,7 @@ def run(
     seed: int | None,
     repetitions: int | None,
 ) -> int:
-    """Run a benchmark SUITE and write its evidence; print the path of the document.
-
-    Suites: scale (100 and 1000 registered roles), sweep (1, 2, 4 and 8 workers, or all combinations of the
-    values that --set gives to one or two number keys), smoke (correctness of every suite, in seconds).
-    """
+    """What ``help`` says; a suite's own module says more."""
     if suite == catalogue.SMOKE:
         if any(value is not None for value in (label, seed, repetitions)) or settings or resume:
             raise UsageError("run smoke", "takes no option but --out", "run a suite itself to choose more")

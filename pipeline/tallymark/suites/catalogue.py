@@ -28,6 +28,14 @@ def named(name: str) -> SuiteDefinition:
     return SUITES[name]
 
 
+def asks() -> dict[str, str]:
+    """Every name that ``tallymark run`` takes, with what it asks in a line."""
+    return {
+        **{name: suite.asks for name, suite in SUITES.items()},
+        SMOKE: "Every suite, in seconds, judged on correctness alone.",
+    }
+
+
 def run_smoke(directory: Path, reporter: Reporter) -> tuple[Written, ...]:
     """The gate, then every suite at preset smoke into ``directory/<suite>/smoke.json``.
 

@@ -28,6 +28,7 @@ from tallymark.suites.model import Json
 COMMAND = (sys.executable, "-I", "-m", "tallymark.runtime")
 _STDERR_KEPT = 4096
 _CHUNK = 1 << 16
+_GRACE_S = 10.0  # for a run that is told to end: it stops its tasks, verifies and writes its record
 _LONGEST_WAIT_S = 3600.0  # the system call counts milliseconds in an int: a deadline of 25 days would not fit
 
 
@@ -110,15 +111,21 @@ class Child:
         self._signal(signal.SIGKILL)
 
     def wait(self, deadline_s: float, on_progress: Callable[[Json], None]) -> End:
-        """Read the child to its end. After ``deadline_s`` seconds it is killed: outcome ``timed_out``."""
+        """Read the child to its end.
+
+        After ``deadline_s`` seconds it is told (by SIGALRM) to end its run, with a record that says
+        ``timed_out``; one that does not answer is killed, and that is its outcome too.
+        """
         timed_out = not self._read_all(time.monotonic() + deadline_s, on_progress)
         if timed_out:
-            self.kill()
-            self._read_all(None, on_progress)
+            self._signal(signal.SIGALRM)
+            if not self._read_all(time.monotonic() + _GRACE_S, on_progress):
+                self.kill()
+                self._read_all(None, on_progress)
         code = self._process.wait()
         # a refusal is an exit status of its own; a record counts only when the process then ended well
         ended_well = code == 0 or (code > 0 and isinstance(self._end, Refused))
-        if self._end is not None and self._broken is None and ended_well and not timed_out:
+        if self._end is not None and self._broken is None and ended_well:
             return self._end
         outcome, cause = self._verdict(code, deadline_s if timed_out else None)
         return Died(outcome, cause, self._last, self._said.decode("utf-8", "backslashreplace").strip())

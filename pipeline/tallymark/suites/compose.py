@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tallymark.check import Finding, check_document
 from tallymark.evidence import canonical, documents
-from tallymark.suites.model import SCHEMA, Json, Plan, PlannedRun
-from tallymark.suites.session import Section, Session, header
+from tallymark.suites.model import COMPLETED, NO_VARIANT, SCHEMA, Json, Plan, PlannedRun
+from tallymark.suites.session import Section, Session, entries, header
 from tallymark.suites.stamp import utc_now
 
 
@@ -52,14 +52,28 @@ def _records(session: Session, section: Section, planned: Iterable[PlannedRun]) 
 
 
 def unexpected(session: Session) -> tuple[str, ...]:
-    """A line for each run that did not complete: it is in the document, and the user must hear of it."""
-    records = {**session.cut_short, **session.finished}.items()
-    return tuple(
-        f"{'warm-up' if section == 'warmups' else 'run'} {index}: {run['outcome']} in phase {run['phase']}:"
-        f" {run['cause']}"
-        for (section, index), run in sorted(records, key=lambda item: item[0])
-        if run["outcome"] != "completed"
-    )
+    """A line for each run that ended as it was not meant to: it is in the document; the user must hear it.
+
+    A run that was meant to fail and completed is such a run too: what it was to prove is not proved.
+    """
+    lines = []
+    for section, planned in entries(session.plan):
+        place = (section, planned.index)
+        run = session.finished.get(place)
+        if place in session.cut_short:
+            lines.append(_surprise(section, planned, session.cut_short[place]))
+        elif run is not None and run["outcome"] not in planned.expected:
+            lines.append(_surprise(section, planned, run))
+    return tuple(lines)
+
+
+def _surprise(section: Section, planned: PlannedRun, run: Json) -> str:
+    name = f"{'warm-up' if section == 'warmups' else 'run'} {planned.index}"
+    if planned.configuration.variant != NO_VARIANT:
+        name += f" ({planned.configuration.variant})"
+    ended = f"{name}: {run['outcome']} in phase {run['phase']}"
+    meant = "" if planned.expected == COMPLETED else f", expected {' or '.join(planned.expected)}"
+    return f"{ended}{meant}" if run["cause"] is None else f"{ended}: {run['cause']}{meant}"
 
 
 def write(value: Json, target: Path) -> tuple[Finding, ...]:

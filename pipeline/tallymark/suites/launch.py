@@ -9,14 +9,41 @@ from tallymark.suites.model import Configuration, Json, PlannedRun
 from tallymark.suites.stop import Stop
 
 # far above any sane run: the slowest build (sanitizers, a loaded machine) makes more than 1,000 tasks/s
-_DEADLINE_BASE_S = 120
-_DEADLINE_TASKS_PER_S = 1000
+_BASE_S = 120
+_TASKS_PER_S = 1000
+_CONTEXT_BYTES_PER_S = 10 << 20
 
 
-def deadline_s(configuration: Configuration) -> float:
-    """Seconds after which a run counts as hung."""
-    pace = configuration.rate_per_s or _DEADLINE_TASKS_PER_S
-    return _DEADLINE_BASE_S + configuration.tasks / min(pace, _DEADLINE_TASKS_PER_S)
+def deadline_s(planned: PlannedRun) -> float:
+    """Seconds after which a run is ended: the suite's own limit, else what no sound run ever takes."""
+    if planned.deadline_ms is not None:
+        return planned.deadline_ms / 1000
+    chosen = planned.configuration
+    copied = chosen.context_bytes * (1 + chosen.rollbacks)
+    return (
+        _BASE_S
+        + chosen.tasks / _TASKS_PER_S
+        + _arrivals_s(chosen)
+        + _waits_s(chosen)
+        + copied / _CONTEXT_BYTES_PER_S
+    )
+
+
+def _arrivals_s(chosen: Configuration) -> float:
+    """How long an open loop takes to submit: phases stretch it by the time that they pause."""
+    if not chosen.rate_per_s:
+        return 0.0
+    cycle = chosen.steady_ms + chosen.pause_ms + chosen.burst_ms
+    submitting = chosen.steady_ms + chosen.burst_ms * chosen.burst_factor
+    return chosen.tasks / chosen.rate_per_s * max(1.0, cycle / submitting if submitting else 1.0)
+
+
+def _waits_s(chosen: Configuration) -> float:
+    """All waits one after the other on each worker, twice: their mean says nothing of their spread."""
+    delays = chosen.retry_delay_us * ((1 << min(chosen.retry_attempts, 20)) - 1)
+    task_us = chosen.wait_us * (1 + chosen.retry_attempts) + delays
+    slow_us = chosen.slow_us * chosen.slow_permille / 1000
+    return 2 * chosen.tasks * (task_us + slow_us) / 1e6 / chosen.workers
 
 
 def options(planned: PlannedRun, run_id: str) -> Json:
@@ -54,4 +81,4 @@ def run_once(planned: PlannedRun, run_id: str, stop: Stop, watch: Watch | None =
     watch = watch or Unwatched()
     with Child(options(planned, run_id)) as child, stop.watching(child):
         watch.started(child.pid)
-        return child.wait(deadline_s(planned.configuration), watch.advanced)
+        return child.wait(deadline_s(planned), watch.advanced)

@@ -6,18 +6,21 @@ import itertools
 import re
 import secrets
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tallymark import schemas
 from tallymark.errors import UsageError
 from tallymark.suites.dependent import consistent
 from tallymark.suites.model import (
+    COMPLETED,
     DEFAULT_PRESET,
     KEYS,
     SCHEMA,
     Configuration,
     Plan,
     PlannedRun,
+    Point,
+    Preset,
     Scalar,
     Settings,
     SuiteDefinition,
@@ -74,7 +77,7 @@ def build(request: Request) -> Plan:
     repetitions = preset.repetitions if request.repetitions is None else request.repetitions
     if not 1 <= repetitions <= 1000:
         raise UsageError(f"--repetitions {repetitions}", "outside 1 … 1000", "choose another number")
-    runs = tuple(_ordered(list(_configurations(request, preset.tasks)), repetitions, seed))
+    runs = tuple(_ordered(list(points(request, preset)), repetitions, seed))
     plan = Plan(
         suite=request.suite.name,
         label=label,
@@ -82,7 +85,7 @@ def build(request: Request) -> Plan:
         repetitions=repetitions,
         command=command(request),
         warmups=tuple(
-            PlannedRun(index, index + 1, runs[0].configuration) for index in range(request.suite.warmup_runs)
+            replace(runs[0], index=index, repetition=index + 1) for index in range(request.suite.warmup_runs)
         ),
         runs=runs,
     )
@@ -116,20 +119,31 @@ def command(request: Request) -> str:
     return " ".join(words)
 
 
-def _configurations(request: Request, tasks: int) -> Iterator[Configuration]:
-    """The product of the axes, each with every value asked for, over the fixture and the single settings."""
+def points(request: Request, preset: Preset) -> Iterator[Point]:
+    """The product of the axes in each case, over the fixture, the preset and the single settings."""
     suite, values = request.suite, request.settings.values
-    axes = _axes(suite, values)
+    axes = _axes(suite, preset, values)
     single: dict[str, Scalar] = {key: several[0] for key, several in values.items() if key not in axes}
-    fixture = suite.base.with_values({"tasks": tasks, **single})
+    fixture = suite.base.with_values({"tasks": preset.tasks, **preset.values, **single})
     varied = [key for key, several in axes.items() if len(several) > 1]
-    for point in itertools.product(*axes.values()):
-        chosen = fixture.with_values(dict(zip(axes, point, strict=True)))
-        yield consistent(chosen, {*single, *axes}, varied)
+    for case in suite.cases or (None,):
+        decided = {} if case is None else case.of(fixture.tasks)
+        for point in itertools.product(*axes.values()):
+            chosen = fixture.with_values({**decided, **dict(zip(axes, point, strict=True))})
+            made = consistent(chosen, {*single, *axes, *decided}, varied)
+            if case is None:
+                yield Point(made, _expected(suite, made))
+            else:
+                yield Point(made, case.expected, case.deadline_ms)
+
+
+def _expected(suite: SuiteDefinition, made: Configuration) -> tuple[str, ...]:
+    """A suite that steps up a rate finds out where it is too much; everything else is meant to complete."""
+    return (*COMPLETED, "overloaded") if suite.steps and made.rate_per_s else COMPLETED
 
 
 def _axes(
-    suite: SuiteDefinition, values: Mapping[str, tuple[Scalar, ...]]
+    suite: SuiteDefinition, preset: Preset, values: Mapping[str, tuple[Scalar, ...]]
 ) -> Mapping[str, tuple[Scalar, ...]]:
     """The keys that make the product: the user's own factors where the suite takes them, else the suite's.
 
@@ -138,15 +152,15 @@ def _axes(
     factors = {key: values[key] for key in KEYS if len(values.get(key, ())) > 1}
     if suite.free_factors and factors:
         return factors
-    return {key: values.get(key, several) for key, several in suite.axes.items()}
+    return {key: values.get(key, several) for key, several in {**suite.axes, **preset.axes}.items()}
 
 
-def _ordered(configurations: list[Configuration], repetitions: int, seed: int) -> Iterator[PlannedRun]:
+def _ordered(several: list[Point], repetitions: int, seed: int) -> Iterator[PlannedRun]:
     values = splitmix64(seed)
     index = itertools.count()
     for repetition in range(1, repetitions + 1):
-        for configuration in shuffled(configurations, values):
-            yield PlannedRun(next(index), repetition, configuration)
+        for point in shuffled(several, values):
+            yield PlannedRun.of(next(index), repetition, point)
 
 
 def refuse_out_of_range(plan: Plan) -> None:

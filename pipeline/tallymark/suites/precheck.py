@@ -26,6 +26,9 @@ from tallymark.suites.stop import Stop
 from tallymark.suites.written import errors_of
 
 TASKS = 1000
+CONTEXT_BYTES = 16 << 20
+WAIT_US = 1000
+ROLLBACKS = 2
 NEEDED = ("elapsed_ms", "tasks_per_second", "tasks_completed", "end_to_end_max_ms", "peak_rss_bytes")
 
 
@@ -39,17 +42,33 @@ class Trial:
 
 
 def trial(plan: Plan, stop: Stop) -> Trial:
-    """One run of the plan's first configuration with at most 1,000 tasks, and of each other with one task.
+    """One run of the plan's first configuration with at most 1,000 tasks, and of each other with a few.
 
     Whatever the runtime refuses of a plan is thus known before anything is measured.
     UsageError: the runtime refuses a configuration. BrokenRuntimeError: a run gave no record.
     StoppedError: the user stopped it.
     """
     first, *others = dict.fromkeys(planned.configuration for planned in plan.runs)
-    made = _tried(replace(first, tasks=min(TASKS, first.tasks)), stop)
+    made = _tried(reduced(first, TASKS), stop)
     for other in others:
-        _tried(replace(other, tasks=1), stop)
+        _tried(reduced(other, 1), stop)
     return made
+
+
+def reduced(configuration: Configuration, tasks: int) -> Configuration:
+    """The configuration with few tasks, short waits, a small context, and without what ends its process."""
+    batches = min(configuration.batches, tasks)
+    return replace(
+        configuration,
+        tasks=max(1, min(tasks, configuration.tasks) // batches) * batches,
+        batches=batches,
+        context_bytes=min(configuration.context_bytes, CONTEXT_BYTES),
+        wait_us=min(configuration.wait_us, WAIT_US),
+        slow_us=min(configuration.slow_us, WAIT_US),
+        rollbacks=min(configuration.rollbacks, ROLLBACKS),
+        memory_limit_bytes=0,
+        kill_after_tasks=0,
+    )
 
 
 def _tried(configuration: Configuration, stop: Stop) -> Trial:

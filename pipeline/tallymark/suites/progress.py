@@ -59,6 +59,7 @@ class Lines:
         self._clock = time.monotonic()
         self._planned = 0
         self._name = ""
+        self._meant: dict[str, str] = {}
 
     def say(self, text: str) -> None:
         with contextlib.suppress(OSError):  # a full log, or a reader that went, must not end a measurement
@@ -69,6 +70,7 @@ class Lines:
 
     def started(self, planned: PlannedRun, name: str, pid: int) -> None:
         self._name, self._planned = name, planned.configuration.tasks
+        self._meant = meant(planned)
         self.say(f"{name}: started as process {pid}, {describe(planned)}")
 
     def advanced(self, progress: Json) -> None:
@@ -76,7 +78,7 @@ class Lines:
 
     def finished(self, run: Json) -> None:
         self._done += self._planned
-        self.say(f"{self._name}: {result(run)}{self._left()}")
+        self.say(f"{self._name}: {result(run)}{self._meant.get(str(run['outcome']), '')}{self._left()}")
 
     def close(self) -> None:
         """Nothing to put away."""
@@ -108,6 +110,7 @@ class Bar:
         self._before = 0
         self._planned = 0
         self._name = ""
+        self._meant: dict[str, str] = {}
 
     def say(self, text: str) -> None:
         self._progress.console.print(log_line(text), soft_wrap=True)
@@ -119,6 +122,7 @@ class Bar:
 
     def started(self, planned: PlannedRun, name: str, pid: int) -> None:
         self._name, self._planned = name, planned.configuration.tasks
+        self._meant = meant(planned)
         if self._bar is not None:
             self._progress.update(self._bar, description=f"{name}, {describe(planned)}")
 
@@ -131,7 +135,7 @@ class Bar:
         self._before += self._planned
         if self._bar is not None:
             self._progress.update(self._bar, completed=self._before)
-        self.say(f"{self._name}: {result(run)}")
+        self.say(f"{self._name}: {result(run)}{self._meant.get(str(run['outcome']), '')}")
 
     def close(self) -> None:
         self._progress.stop()
@@ -144,6 +148,11 @@ def describe(planned: PlannedRun) -> str:
         f"agents={chosen.agents} tasks={chosen.tasks} workers={chosen.workers},"
         f" repetition {planned.repetition}"
     )
+
+
+def meant(planned: PlannedRun) -> dict[str, str]:
+    """Outcome → what is said behind it: a failure on purpose is no bad news, a missing one is."""
+    return {outcome: ", as it is meant to" for outcome in planned.expected if outcome != "completed"}
 
 
 def result(run: Json) -> str:

@@ -48,6 +48,13 @@ def _one(text: str, suite: SuiteDefinition) -> tuple[str, tuple[Scalar, ...]]:
         raise UsageError(
             where, f"{key!r} is not a configuration key", f"use one of {', '.join(sorted(SETTABLE))}"
         )
+    if key in suite.decided:
+        cases = ", ".join(case.name for case in suite.cases if key in case.keys)
+        raise UsageError(
+            where,
+            f"{key} is what the cases of suite {suite.name} differ in ({cases})",
+            "leave it out, or run suite sweep to choose it",
+        )
     values = tuple(_value(key, part, where) for part in right.split(","))
     if len(set(values)) != len(values):
         raise UsageError(where, "a value is given twice", "name each value once")
@@ -65,9 +72,12 @@ def _refuse_product(key: str, suite: SuiteDefinition, where: str) -> None:
             "run the suite once for each count, with its own --label",
         )
     if not suite.free_factors and key not in suite.axes:
+        axes = ", ".join(suite.axes)
         raise UsageError(
             where,
-            f"suite {suite.name} takes several values only for {', '.join(suite.axes)}",
+            f"suite {suite.name} takes several values only for {axes}"
+            if axes
+            else f"suite {suite.name} takes one value of each key",
             f"give {key} one value, and run again for the next",
         )
 
