@@ -20,7 +20,23 @@ cmake -S runtime_c -B $(BUILD)/c-$(1) -DTALLYMARK_SANITIZE=$(1) -DTALLYMARK_WERR
 	&& ctest --test-dir $(BUILD)/c-$(1) --output-on-failure --no-tests=error
 endef
 
-.PHONY: help install demo test check lint layers c-test sanitize python-test system-packages cases benchmark \
+# The C runtime's Python tests with the extension module of a sanitizer build: real runs, refusals, signals, fork.
+# $(1) the build, $(2) the sanitizer's library, which must be there before Python is.
+EXTENSION_TESTS := tests/sanitizers tests/runtime/test_child.py tests/runtime/test_fork.py \
+	tests/runtime/test_record.py tests/runtime/test_recomputed.py
+define extension_tests
+@PATH="$(CURDIR)/$(BIN):$$PATH"; export PATH; \
+cmake -S runtime_c -B $(BUILD)/c-$(1) -DTALLYMARK_SANITIZE=$(1) -DTALLYMARK_WERROR=ON \
+		-DTALLYMARK_EXTENSION=ON -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" >/dev/null \
+	&& cmake --build $(BUILD)/c-$(1) --target _runtime --parallel 2 >/dev/null \
+	&& python=$$($(BIN)/python runtime_c/sanitized_python.py $(BUILD)/c-$(1)) \
+	&& TALLYMARK_SANITIZE=$(1) LD_PRELOAD="$$(gcc -print-file-name=$(2))" PYTHONMALLOC=malloc \
+		ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:strict_string_checks=1 \
+		UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1 \
+		"$$python" -m pytest -p no:cacheprovider -m "not plain_build" $(EXTENSION_TESTS)
+endef
+
+.PHONY: help install demo test check lint layers c-test sanitize sanitize-extension python-test system-packages cases benchmark \
 	$(BENCHMARKS:%=benchmark-%) screenshots clean
 
 help:
@@ -62,10 +78,17 @@ lint: $(VENV)/.installed-test
 c-test: $(VENV)/.installed-test
 	$(call c_tests,none)
 
-## make sanitize             the C tests under AddressSanitizer+UBSan and ThreadSanitizer, with canaries
+## make sanitize             C tests and the extension under AddressSanitizer+UBSan and ThreadSanitizer, with canaries
 sanitize: $(VENV)/.installed-test
 	$(call c_tests,address)
 	$(call c_tests,thread)
+	$(call extension_tests,address,libasan.so)
+	$(call extension_tests,thread,libtsan.so)
+
+## make sanitize-extension   of that, the extension alone
+sanitize-extension: $(VENV)/.installed-test
+	$(call extension_tests,address,libasan.so)
+	$(call extension_tests,thread,libtsan.so)
 
 ## make python-test          the Python, browser and packaging tests
 python-test: system-packages $(VENV)/.installed-test

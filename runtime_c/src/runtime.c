@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include "rt_build.h"
 #include "rt_cgroup.h"
@@ -34,6 +36,7 @@ struct rt_run {
     const char *outcome;
     _Atomic int signal_number; /* 0: never interrupted */
     bool executed;
+    pid_t pid; /* of its maker */
 };
 
 static int report(const rt_message *why, rt_status status, char *message, size_t message_bytes) {
@@ -117,6 +120,7 @@ int rt_run_create(const rt_run_options *options, rt_run **out, char *message, si
     }
     rt_allocator_init(&self->allocator, 0);
     self->memory_at_create = memory;
+    self->pid = getpid();
     status = copy_options(self, options);
     if (status == RT_OK) {
         status = build_parts(self, &why);
@@ -281,6 +285,10 @@ static rt_status execute(rt_run *self, rt_message *why) {
 
 int rt_run_execute(rt_run *self, char *message, size_t message_bytes) {
     rt_message why = {""};
+    if (self->pid != getpid()) {
+        rt_fail(&why, RT_FORKED, "this run was made before a fork, and its workers stayed there; make it anew");
+        return report(&why, RT_FORKED, message, message_bytes);
+    }
     if (self->executed) {
         return report(&why, RT_BUSY, message, message_bytes);
     }

@@ -73,6 +73,7 @@ def test_options_that_make_no_run_are_refused_in_one_line(options: str, problem:
     assert problem in heard.last["error"]["message"]
 
 
+@pytest.mark.plain_build
 def test_memory_that_is_not_there_is_a_status_and_not_a_crash() -> None:
     """A tebibyte of context is in range and on no machine that runs these tests."""
     heard = spoken(json.dumps({"context_bytes": 1 << 40, "tasks": 1}))
