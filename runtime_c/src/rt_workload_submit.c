@@ -5,7 +5,8 @@
 
 #define SUBMIT_BATCH 32u
 #define STOP_POLL_NS UINT64_C(20000000) /* how long a waiting submitter may miss a request to stop */
-#define SHORTEST_SLEEP_NS UINT64_C(20000)
+#define SHORTEST_SLEEP_NS                                                                                    \
+    UINT64_C(80000) /* each sleep is a context switch: tasks that are due are handed over together */
 #define PACED_TIMER_SLACK_NS 1000ul /* the default of 50 us would be added to every pause */
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
