@@ -2,8 +2,10 @@
  * needs: a start time, one histogram a thread, the last outputs, a count of the tasks done. */
 #include "bench.h"
 
+#include "rt_histogram.h"
 #include "rt_task_body.h"
 
+#include <inttypes.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,6 +18,7 @@ typedef struct thread_state {
     alignas(64) _Atomic uint64_t done;
     rt_histogram histogram; /* queue times, or execution times in the plain loop */
     uint8_t *outputs;       /* the last KEPT_OUTPUTS */
+    char prompt[512];       /* of the body with snprintf */
 } thread_state;
 
 struct bench_body {
@@ -30,7 +33,7 @@ bench_body *bench_body_create(const bench_options *options, uint32_t threads) {
     bench_body *const self = calloc(1, sizeof *self);
     rt_message why = {"no memory"};
     if (self == NULL) {
-        return NULL;
+        exit(1);
     }
     self->options = *options;
     self->thread_count = threads;
@@ -64,32 +67,44 @@ void bench_body_destroy(bench_body *self) {
     free(self);
 }
 
+static void print_prompt(thread_state *state, uint64_t task_id, uint32_t thread) {
+    snprintf(state->prompt, sizeof state->prompt,
+             "You are agent-%06" PRIu64 " on worker %u. Read what you were given, check it against the "
+             "shared context, and answer in one line of at most %u bytes. Task %" PRIu64 " of this run.",
+             task_id % 1000u, thread, 64u, task_id);
+    __asm__ volatile("" : : "r"(state->prompt) : "memory"); /* it is read */
+}
+
 static void run(bench_body *self, uint64_t task_id, uint32_t thread, uint64_t done) {
     thread_state *const state = &self->threads[thread];
     rt_task_run task = {.task_id = task_id,
                         .worker = thread,
                         .output_capacity_bytes = self->options.output_bytes,
                         .output = state->outputs + done % KEPT_OUTPUTS * self->options.output_bytes};
-    if (!self->options.null_runner) {
+    if (self->options.kind == BENCH_SNPRINTF) {
+        print_prompt(state, task_id, thread);
+    }
+    if (self->options.kind != BENCH_NULL) {
         rt_task_body_run(self->body, &task);
     }
 }
 
-void bench_body_run(bench_body *self, uint64_t task_id, uint32_t thread, uint64_t submitted_ns) {
+void bench_body_work(bench_body *self, uint64_t task_id, uint32_t thread) {
     thread_state *const state = &self->threads[thread];
     const uint64_t done = atomic_load_explicit(&state->done, memory_order_relaxed);
-    rt_histogram_record(&state->histogram, bench_now_ns() - submitted_ns);
     run(self, task_id, thread, done);
     atomic_store_explicit(&state->done, done + 1, memory_order_release);
 }
 
+void bench_body_run(bench_body *self, uint64_t task_id, uint32_t thread, uint64_t submitted_ns) {
+    rt_histogram_record(&self->threads[thread].histogram, measure_now_ns() - submitted_ns);
+    bench_body_work(self, task_id, thread);
+}
+
 void bench_body_run_timed(bench_body *self, uint64_t task_id, uint32_t thread) {
-    thread_state *const state = &self->threads[thread];
-    const uint64_t done = atomic_load_explicit(&state->done, memory_order_relaxed);
-    const uint64_t started_ns = bench_now_ns();
-    run(self, task_id, thread, done);
-    rt_histogram_record(&state->histogram, bench_now_ns() - started_ns);
-    atomic_store_explicit(&state->done, done + 1, memory_order_release);
+    const uint64_t started_ns = measure_now_ns();
+    bench_body_work(self, task_id, thread);
+    rt_histogram_record(&self->threads[thread].histogram, measure_now_ns() - started_ns);
 }
 
 uint64_t bench_body_done(const bench_body *self) {
@@ -100,7 +115,7 @@ uint64_t bench_body_done(const bench_body *self) {
     return done;
 }
 
-void bench_body_report(const bench_body *self, bench_outcome *outcome) {
+void bench_body_report(const bench_body *self, measure_outcome *outcome) {
     static rt_histogram all;
     rt_task_body_counts counts;
     rt_histogram_init(&all);
@@ -108,8 +123,8 @@ void bench_body_report(const bench_body *self, bench_outcome *outcome) {
         rt_histogram_merge(&all, &self->threads[i].histogram);
     }
     rt_task_body_count(self->body, &counts);
-    outcome->probe_checksum = counts.probe_checksum;
-    outcome->tasks_done = bench_body_done(self);
-    outcome->queue_p50_ns = rt_histogram_percentile_ns(&all, 1, 2);
-    outcome->queue_p99_ns = rt_histogram_percentile_ns(&all, 99, 100);
+    outcome->checksum = counts.probe_checksum;
+    outcome->tasks = bench_body_done(self);
+    outcome->latency_p50_ns = rt_histogram_percentile_ns(&all, 1, 2);
+    outcome->latency_p99_ns = rt_histogram_percentile_ns(&all, 99, 100);
 }

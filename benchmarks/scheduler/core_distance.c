@@ -40,17 +40,17 @@ static void *send_back(void *argument) {
 }
 
 static uint64_t time_block(void) {
-    const uint64_t before_ns = bench_now_ns();
+    const uint64_t before_ns = measure_now_ns();
     for (unsigned i = 0; i < TRIPS; i++) {
         atomic_store_explicit(&ball, 1, memory_order_release);
         wait_for(0);
     }
-    return bench_now_ns() - before_ns;
+    return measure_now_ns() - before_ns;
 }
 
-int bench_core_distance(const bench_options *options, bench_outcome *outcome) {
+int bench_core_distance(const bench_options *options, measure_outcome *outcome) {
     pthread_t other;
-    (void)options;
+    outcome->tasks = options->tasks;
     if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
         return 0; /* one core: the distance stays 0 */
     }
@@ -61,8 +61,8 @@ int bench_core_distance(const bench_options *options, bench_outcome *outcome) {
     stay_on(0);
     for (unsigned block = 0; block < BLOCKS; block++) {
         const uint64_t block_ns = time_block() / TRIPS;
-        outcome->round_trip_ns =
-            block == 0 || block_ns < outcome->round_trip_ns ? block_ns : outcome->round_trip_ns;
+        outcome->latency_p50_ns =
+            block == 0 || block_ns < outcome->latency_p50_ns ? block_ns : outcome->latency_p50_ns;
     }
     pthread_join(other, NULL);
     return 0;

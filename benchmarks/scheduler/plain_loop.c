@@ -22,11 +22,11 @@ static void *run_share(void *argument) {
     return NULL;
 }
 
-static int run_on(uint32_t threads, const bench_options *options, bench_outcome *outcome) {
+static int run_on(uint32_t threads, const bench_options *options, measure_outcome *outcome) {
     bench_body *const body = bench_body_create(options, threads);
     pthread_t running[MAX_THREADS];
     share shares[MAX_THREADS];
-    const bench_usage before = bench_usage_read();
+    const measure_usage before = measure_usage_read();
     for (uint32_t i = 0; i < threads; i++) {
         shares[i] = (share){body, options->tasks * i / threads, options->tasks * (i + 1) / threads, i};
         if (pthread_create(&running[i], NULL, run_share, &shares[i]) != 0) {
@@ -37,19 +37,19 @@ static int run_on(uint32_t threads, const bench_options *options, bench_outcome 
     for (uint32_t i = 0; i < threads; i++) {
         pthread_join(running[i], NULL);
     }
-    bench_usage_since(&before, outcome);
+    measure_usage_since(&before, outcome);
     bench_body_report(body, outcome);
-    outcome->queue_p50_ns = 0; /* the histogram held execution times */
-    outcome->queue_p99_ns = 0;
+    outcome->latency_p50_ns = 0; /* the histogram held execution times */
+    outcome->latency_p99_ns = 0;
     bench_body_destroy(body);
     return 0;
 }
 
-int bench_plain_one(const bench_options *options, bench_outcome *outcome) {
+int bench_plain_one(const bench_options *options, measure_outcome *outcome) {
     return run_on(1, options, outcome);
 }
 
-int bench_plain_all(const bench_options *options, bench_outcome *outcome) {
+int bench_plain_all(const bench_options *options, measure_outcome *outcome) {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const uint32_t threads = cores<1 ? 1 : cores>(long) MAX_THREADS ? MAX_THREADS : (uint32_t)cores;
     return run_on(threads, options, outcome);
