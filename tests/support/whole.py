@@ -357,16 +357,19 @@ def context() -> Document:
     document = _unqueued("context", 1, context_bytes=size, rewrite_permille=10)
     run = document["runs"][0]
     checksum = "fedcba9876543210"
-    steps = dict.fromkeys(("load", "snapshot", "rewrite", "rollback", "serialise", "spill", "restore"), 1.0)
+    steps = ("load", "overview", "snapshot", "rewrite", "rollback", "serialise", "spill", "restore")
     run["context"] = {
         "canonical_bytes": size,
-        **{f"{step}_ms": spent for step, spent in steps.items()},
+        **{f"{step}_ms": 1.0 for step in steps},
         "overview_bytes": 3900,
         "chunks": 129,
+        "chunks_rewritten": 2,
         "chunks_shared": 127,
         "peak_rss_bytes": 17 * MIB,
         "peak_over_canonical": 17 * MIB / size,
+        "rss_anon_before_bytes": MIB,
         "rss_anon_with_snapshot_bytes": 9 * MIB,
+        "checksum_rewritten": "ba9876543210fedc",
         **dict.fromkeys(
             ("checksum", "checksum_expected", "checksum_after_rollback", "checksum_restored"), checksum
         ),

@@ -11,8 +11,15 @@ from tallymark.check.rule import RERUN, Problem, Run, run_rule
 _CHUNK_BYTES: Final = 65536
 _RELATIVE: Final = 1e-9
 _STEP_MS: Final = 1e-6
-_PARTS: Final = ("load", "snapshot", "rewrite", "rollback", "serialise", "spill", "restore")
+_PARTS: Final = ("load", "overview", "snapshot", "rewrite", "rollback", "serialise", "spill", "restore")
 _PASSED: Final = "the context is not what it was"
+
+
+def _share(run: Run) -> int:
+    """Chunks that `rewrite_permille` of the context are, rounded up."""
+    chunks: int = -(-run.value["context_bytes"] // _CHUNK_BYTES)
+    permille: int = run.value["rewrite_permille"]
+    return -(-chunks * permille // 1000)
 
 
 @run_rule(
@@ -22,7 +29,7 @@ _PASSED: Final = "the context is not what it was"
     "none is.",
 )
 def rollback_proved(run: Run) -> Iterator[Problem]:
-    """Checksum before = after, no mismatch; cycles as configured and timed; copied ≤ rewritten."""
+    """Checksum before = after, no mismatch; cycles and share as configured, timed; copied ≤ rewritten."""
     found: dict[str, Any] | None = run.value.get("rollback")
     if found is None or not run.completed:
         return
@@ -30,14 +37,16 @@ def rollback_proved(run: Run) -> Iterator[Problem]:
         problem = f"{found['checksum_after']} instead of {found['checksum_before']}: {_PASSED}"
         yield Problem(run.at("rollback", "checksum_after"), problem, RERUN)
     if found["mismatches"]:
-        yield Problem(run.at("rollback", "mismatches"), f"{found['mismatches']} cycles: {_PASSED}", RERUN)
+        yield Problem(run.at("rollback", "mismatches"), f"{found['mismatches']} chunks: {_PASSED}", RERUN)
     if found["cycles"] != run.value["rollbacks"]:
         problem = f"{found['cycles']} cycles of {run.value['rollbacks']} that were planned"
         yield Problem(run.at("rollback", "cycles"), problem, RERUN)
+    if found["chunks_rewritten"] != found["cycles"] * _share(run):
+        problem = f"{found['chunks_rewritten']}, but each of {found['cycles']} cycles rewrites {_share(run)}"
+        yield Problem(run.at("rollback", "chunks_rewritten"), problem, RERUN)
     limits = (
         ("cycles_while_tasks_ran", found["cycles"] if run.value["snapshot"] == "running" else 0),
         ("bytes_copied", found["chunks_rewritten"] * _CHUNK_BYTES),
-        ("chunks_rewritten", found["cycles"] * -(-run.value["context_bytes"] // _CHUNK_BYTES)),
     )
     for key, limit in limits:
         if found[key] > limit:
@@ -56,7 +65,7 @@ def rollback_proved(run: Run) -> Iterator[Problem]:
     "only if both numbers are of this run.",
 )
 def context_proved(run: Run) -> Iterator[Problem]:
-    """All checksums are the expected one; sizes, chunks, overview and multiple fit, steps into the run."""
+    """All checksums are the expected one; sizes, share, overview and multiple fit, steps into the run."""
     found: dict[str, Any] | None = run.value.get("context")
     if found is None or not run.completed:
         return
@@ -64,17 +73,9 @@ def context_proved(run: Run) -> Iterator[Problem]:
         if found[key] != found["checksum_expected"]:
             problem = f"{found[key]} instead of {found['checksum_expected']}: {_PASSED}"
             yield Problem(run.at("context", key), problem, RERUN)
-    size, chunks = found["canonical_bytes"], found["chunks"]
-    if size != run.value["context_bytes"]:
-        problem = f"{size} instead of context_bytes = {run.value['context_bytes']}"
-        yield Problem(run.at("context", "canonical_bytes"), problem, RERUN)
-    if chunks != -(-size // _CHUNK_BYTES):
-        yield Problem(run.at("context", "chunks"), f"{chunks} chunks for {size} bytes", RERUN)
-    limits = (("chunks_shared", chunks), ("overview_bytes", run.value["overview_bytes"]))
-    for key, limit in limits:
-        if found[key] > limit:
-            yield Problem(run.at("context", key), f"{found[key]} is above {limit}", RERUN)
+    yield from _sizes(run, found)
     peak, multiple = found["peak_rss_bytes"], found["peak_over_canonical"]
+    size = found["canonical_bytes"]
     if (peak is None) != (multiple is None) or (
         peak is not None and size and not math.isclose(multiple, peak / size, rel_tol=_RELATIVE)
     ):
@@ -84,6 +85,28 @@ def context_proved(run: Run) -> Iterator[Problem]:
     if spent > run.value["elapsed_ms"] * (1 + _RELATIVE) + len(_PARTS) * _STEP_MS:
         problem = f"the steps took {spent!r} ms, the whole run {run.value['elapsed_ms']!r}"
         yield Problem(run.at("context"), problem, RERUN)
+
+
+def _sizes(run: Run, found: dict[str, Any]) -> Iterator[Problem]:
+    """Size and share are the configured ones, the overview is bounded, what is not shared was rewritten."""
+    size, chunks = found["canonical_bytes"], found["chunks"]
+    if size != run.value["context_bytes"]:
+        problem = f"{size} instead of context_bytes = {run.value['context_bytes']}"
+        yield Problem(run.at("context", "canonical_bytes"), problem, RERUN)
+    if chunks != -(-size // _CHUNK_BYTES):
+        yield Problem(run.at("context", "chunks"), f"{chunks} chunks for {size} bytes", RERUN)
+    if found["overview_bytes"] > run.value["overview_bytes"]:
+        problem = f"{found['overview_bytes']} is above {run.value['overview_bytes']}"
+        yield Problem(run.at("context", "overview_bytes"), problem, RERUN)
+    rewritten = found["chunks_rewritten"]
+    if rewritten != _share(run):
+        yield Problem(run.at("context", "chunks_rewritten"), f"{rewritten} instead of {_share(run)}", RERUN)
+    if found["chunks_shared"] != chunks - rewritten:
+        problem = f"{found['chunks_shared']} of {chunks} with {rewritten} rewritten"
+        yield Problem(run.at("context", "chunks_shared"), problem, RERUN)
+    if (found["checksum_rewritten"] != found["checksum"]) != (rewritten > 0):
+        problem = f"{found['checksum_rewritten']} after {rewritten} rewritten chunks"
+        yield Problem(run.at("context", "checksum_rewritten"), problem, RERUN)
 
 
 @run_rule(
