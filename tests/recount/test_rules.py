@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.published import NAME, edit, replace_once, sign
+from support.evidence import REPORT_SPEC, runtime_execution
+from support.published import NAME, edit, replace_once, sign, write_site
 
 from tallymark.evidence import canonical
 from tallymark.recount.verify import verify
@@ -108,3 +109,28 @@ def test_a_table_recomputed_by_another_rule_everywhere_is_still_found(project: P
     found = lines(site, project)
     assert any(line.startswith(f"{SPEC}::$.columns[1].places: shown") for line in found)
     assert any(re.search(r"column elapsed: shown", line) for line in found)
+
+
+@pytest.mark.parametrize(
+    ("alter", "said"),
+    [
+        (lambda s: s["config_keys"][-3].update(default_before=1), "overview_bytes varies"),
+        (lambda s: s["config_keys"][2].update(default_before=100), "$.config_keys: shown"),
+        (lambda s: s["evidence_older"].append("runtime-execution/0.9"), "$.evidence_older: shown"),
+    ],
+)
+def test_what_older_evidence_is_read_with_is_what_the_schema_states(
+    tmp_path: Path, alter: Callable[[dict[str, Any]], Any], said: str
+) -> None:
+    versions = {"old": "1.0", "new": "1.1"}
+    documents = {
+        label: runtime_execution(tasks=1000, repetitions=3, seed=seed, label=label, version=version)
+        for seed, (label, version) in enumerate(versions.items())
+    }
+    spec = REPORT_SPEC.replace("report-spec/1.0", "report-spec/1.1").replace(
+        "repetitions = 3", "repetitions = 6"
+    )
+    site = write_site(tmp_path, spec, documents) / "build" / "site"
+    assert lines(site) == []
+    change(site, alter)
+    assert any(line.startswith(f"{SPEC}::") and said in line for line in lines(site)), lines(site)

@@ -113,11 +113,11 @@ def line(
     for file, pointer in excluded:
         index = pointer.removeprefix("$.runs[").removesuffix("]")
         states.append(f"(input_filename == {_literal(file)} and $i == {index} | not)")
-    pointers = {one["name"]: one["pointer"] for one in spec["config_keys"]}
-    own = [f"{_config(pointers[name])} == {_literal(value)}" for name, value in key.items()]
+    keys = {one["name"]: one for one in spec["config_keys"]}
+    own = [f"{_config(keys[name])} == {_literal(value)}" for name, value in key.items()]
     if column.get("baseline"):
         names = _key_of(column["baseline"], spec["rows"])
-        base = [f"{_config(pointers[name])} == {_literal(value)}" for name, value in names.items()]
+        base = [f"{_config(keys[name])} == {_literal(value)}" for name, value in names.items()]
         program = _paired(column, states, " and ".join(own), " and ".join(base), bool(excluded))
     else:
         program = f"[{_runs([*states, *own], bool(excluded))}{_taken(column)}] | {_rule(column, floats)}"
@@ -161,10 +161,14 @@ def _key_of(row: str, names: Sequence[str]) -> dict[str, Any]:
     return key
 
 
-def _config(pointer: str) -> str:
-    """``$.runs[].agents`` is read off the run, ``$.manifest.build`` off its file."""
+def _config(key: Mapping[str, Any]) -> str:
+    """``$.runs[].agents`` is read off the run, ``$.manifest.build`` off its file; a key that older files lack
+    with its default.
+    """
+    pointer = key["pointer"]
     of_run = pointer.removeprefix("$.runs[].")
-    return _path(of_run) if of_run != pointer else f"$file{_path(pointer.removeprefix('$.'))}"
+    path = _path(of_run) if of_run != pointer else f"$file{_path(pointer.removeprefix('$.'))}"
+    return f"({path} // {_literal(key['default_before'])})" if "default_before" in key else path
 
 
 def _path(dotted: str) -> str:

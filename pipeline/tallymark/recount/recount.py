@@ -163,12 +163,13 @@ class Run:
         self.pointer = "$.runs[%d]" % index
         self.where = "%s::%s" % (name, self.pointer)
         self.configuration = {}  # type: Json
+        older = document["schema"] in spec.get("evidence_older", [])  # read with the defaults of newer keys
         for key in spec["config_keys"]:
             owner, _, last = key["pointer"].replace("[]", "[%d]" % index).rpartition(".")
             holder = pointer(document, owner)
-            if not isinstance(holder, dict) or last not in holder:
+            if not isinstance(holder, dict) or last not in holder and not (older and "default_before" in key):
                 raise Refused("%s::%s.%s" % (name, owner, last), "missing")
-            self.configuration[key["name"]] = holder[last]
+            self.configuration[key["name"]] = holder[last] if last in holder else key["default_before"]
         self.key = {key: self.configuration[key] for key in spec["rows"]}
         self.row = row_id(self.key)
         self.state = "published" if self.value.get("outcome") == "completed" else "failed"
@@ -185,7 +186,7 @@ def load(spec: Json, files: Sequence[Tuple[str, bytes]]) -> Tuple[List[Run], int
     runs, seen, warmups = [], {}, 0  # type: Tuple[List[Run], Dict[str, str], int]
     for name, data in sorted(files):
         sha256, document = hashlib.sha256(data).hexdigest(), read_json(data, name)
-        if document["schema"] != spec["evidence_schema"]:
+        if document["schema"] not in [spec["evidence_schema"], *spec.get("evidence_older", [])]:
             raise Refused(name, "is %s, not %s" % (document["schema"], spec["evidence_schema"]))
         if document["execution"]["complete"] is not True:
             raise Refused(name + "::$.execution.complete", "not true", "Finish the execution or leave it out")

@@ -61,15 +61,14 @@ def compare_schema(report: Report, file: str) -> Iterator[Difference]:
     """Configuration keys, units, factors, directions and definitions are those of the evidence schema."""
     schema = report.spec["evidence_schema"]
     try:
-        keys = [{"name": key.name, "pointer": key.pointer} for key in schemas.config_keys(schema)]
+        keys = _config_keys(schema, bool(report.spec.get("evidence_older")))
     except UsageError as error:
         yield Difference(file, "$.evidence_schema", error.problem, error.do)
         return
     if report.spec["config_keys"] != keys:
-        shown, wanted = (
-            ", ".join(one["name"] for one in some) for some in (report.spec["config_keys"], keys)
-        )
+        shown, wanted = (", ".join(map(_key_text, some)) for some in (report.spec["config_keys"], keys))
         yield mismatch(file, "$.config_keys", shown, wanted, _REBUILD)
+    yield from _compare_older(report, schema, file)
     for at, column in enumerate(report.spec["columns"]):
         for key, wanted_value in _column_facts(column, schema).items():
             if column.get(key) != wanted_value:
@@ -80,6 +79,31 @@ def compare_schema(report: Report, file: str) -> Iterator[Difference]:
                 problem = f'lacks what the schema says: "{definition}"'
                 yield Difference(file, f"$.columns[{at}].definition", problem, _REBUILD)
         yield from _compare_sentence(file, f"$.columns[{at}].rule", column)
+
+
+def _config_keys(schema: str, pooled: bool) -> list[Json]:
+    """The configuration keys of a schema, beside older evidence with what that is read with."""
+    return [
+        {"name": key.name, "pointer": key.pointer}
+        | ({"default_before": key.default_before} if pooled and key.default_before is not None else {})
+        for key in schemas.config_keys(schema)
+    ]
+
+
+def _key_text(key: Json) -> str:
+    default = f" = {value_text(key['default_before'])}" if "default_before" in key else ""
+    return f"{key['name']}{default}"
+
+
+def _compare_older(report: Report, schema: str, file: str) -> Iterator[Difference]:
+    """The older schemas are those of the raw files, and earlier minor versions of the evidence's schema."""
+    older = sorted({document.schema for document in report.data} - {schema})
+    shown = report.spec.get("evidence_older", [])
+    if shown != older:
+        yield mismatch(file, "$.evidence_older", ", ".join(shown), ", ".join(older), _REBUILD)
+    elif older and schemas.newest([schema, *older]) != schema:
+        problem = f"{', '.join(older)} are no earlier minor versions of {schema}"
+        yield Difference(file, "$.evidence_older", problem, _REBUILD)
 
 
 def _column_facts(column: Json, schema: str) -> Json:

@@ -143,16 +143,20 @@ class ReportData:
         return [at[place] for place in places]
 
     def _key(self, file: RawFile, run: Mapping[str, Any]) -> dict[str, JsonValue]:
-        pointers = {key["name"]: key["pointer"] for key in self.spec["config_keys"]}
-        return {name: config_value(file, run, pointers[name]) for name in self.spec["rows"]}
+        keys = {key["name"]: key for key in self.spec["config_keys"]}
+        return {name: config_value(file, run, keys[name]) for name in self.spec["rows"]}
 
 
-def config_value(file: RawFile, run: Mapping[str, Any], pointer: str) -> JsonValue:
-    """The configuration value of a run: ``$.runs[].x`` reads the run, ``$.x`` the document."""
+def config_value(file: RawFile, run: Mapping[str, Any], key: Mapping[str, Any]) -> JsonValue:
+    """The value of a key of the published spec: ``$.runs[].x`` reads the run, ``$.x`` the document.
+
+    What an older document lacks has the default that stands beside the key.
+    """
+    pointer = key["pointer"]
     inside = pointer.startswith("$.runs[]")
     holder: Any = run if inside else file.document.value
     value: JsonValue = resolve(holder, pointer.replace("$.runs[]", "$", 1))
-    return value
+    return key["default_before"] if value is None and "default_before" in key else value
 
 
 def resolve(value: Any, pointer: str) -> Any:

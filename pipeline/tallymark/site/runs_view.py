@@ -141,12 +141,15 @@ def _row(report: ReportData, run: Run, measures: tuple[Measure, ...]) -> RunRow:
 def _keys(report: ReportData, run: Run) -> tuple[tuple[Shown, bool], ...]:
     """The row keys; a key that lies in the manifest is read from the document, not from the run."""
     shown = []
-    pointers = {key["name"]: key["pointer"] for key in report.spec["config_keys"]}
+    keys = {key["name"]: (at, key) for at, key in enumerate(report.spec["config_keys"])}
     for name in report.spec["rows"]:
-        pointer = pointers[name]
-        value = value_text(config_value(run.file, run.value, pointer))
-        inside = pointer.startswith("$.runs[]")
-        below = f"raw:~{pointer.removeprefix('$.runs[]')}" if inside else f"raw:{run.file.sha256}/{pointer}"
+        at, key = keys[name]
+        value = value_text(config_value(run.file, run.value, key))
+        inside = key["pointer"].startswith("$.runs[]")
+        path = key["pointer"].removeprefix("$.runs[]")
+        below = f"raw:~{path}" if inside else f"raw:{run.file.sha256}/{path}"
+        if inside and name not in run.value:  # an older document is read with the default
+            below = f"spec:{report.name}/$.config_keys[{at}].default_before"
         shown.append((Shown(value, below), report.holds_words(name)))
     return tuple(shown)
 

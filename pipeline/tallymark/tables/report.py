@@ -128,7 +128,7 @@ def compute(project: Path, spec: Spec) -> Report:
     names the key that varies, the row with a missing run, the source or unit that does not exist.
     """
     data = evidence.read(project, spec)
-    resolved = resolve.resolve(spec, data.schema)
+    resolved = resolve.resolve(spec, data.schema, data.older)
     grouped = groups.group(resolved, data)
     located = [(one, spec.where(f"$.columns[{index}]")) for index, one in enumerate(resolved.columns)]
     found = [

@@ -68,12 +68,16 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSpec:
-    """A spec with the schema of its evidence: configuration keys as (name, pointer), computable columns."""
+    """A spec with the schema of its evidence: configuration keys as (name, pointer), computable columns.
+
+    ``older``: the earlier minor versions among the data, read with the defaults of ``evidence_schema``.
+    """
 
     spec: Spec
     evidence_schema: str
     config_keys: Mapping[str, str]
     columns: tuple[Resolved, ...]
+    older: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The published ``NAME.spec.json``."""
@@ -86,14 +90,24 @@ class ResolvedSpec:
             "version": self.spec.version,
             "title": self.spec.title,
             "evidence_schema": self.evidence_schema,
+            **({"evidence_older": list(self.older)} if self.older else {}),
             "data": list(self.spec.data),
             "rows": list(self.spec.rows),
             "repetitions": declared["repetitions"],
             **({} if expected is None else {"expected_rows": expected}),
-            "config_keys": [{"name": name, "pointer": at} for name, at in self.config_keys.items()],
+            "config_keys": self._config_keys(),
             "columns": [column.to_json() for column in self.columns],
             **kept,
         }
+
+    def _config_keys(self) -> list[dict[str, Any]]:
+        """Every key and where it is; beside older documents also what they are read with."""
+        defaults = {key.name: key.default_before for key in schemas.config_keys(self.evidence_schema)}
+        return [
+            {"name": name, "pointer": at}
+            | ({"default_before": defaults[name]} if self.older and defaults[name] is not None else {})
+            for name, at in self.config_keys.items()
+        ]
 
     def expected_keys(self) -> list[dict[str, Any]] | None:
         """Every combination of the declared row values, or None when the spec declares none."""
@@ -105,8 +119,11 @@ class ResolvedSpec:
         return keys
 
 
-def resolve(spec: Spec, evidence_schema: str) -> ResolvedSpec:
-    """Fit a spec to evidence of one schema. SpecError: an unknown key or source, a unit that does not fit."""
+def resolve(spec: Spec, evidence_schema: str, older: tuple[str, ...] = ()) -> ResolvedSpec:
+    """Fit a spec to evidence of one schema and of ``older`` minor versions of it.
+
+    SpecError: an unknown key or source, a unit that does not fit.
+    """
     config_keys = {key.name: key.pointer for key in schemas.config_keys(evidence_schema)}
     for member, names in (("rows", spec.rows), ("determined", spec.determined)):
         for index, name in enumerate(names):
@@ -118,7 +135,7 @@ def resolve(spec: Spec, evidence_schema: str) -> ResolvedSpec:
         _column(column, evidence_schema, spec.where(f"$.columns[{index}]"))
         for index, column in enumerate(spec.columns)
     )
-    return ResolvedSpec(spec, evidence_schema, config_keys, columns)
+    return ResolvedSpec(spec, evidence_schema, config_keys, columns, older)
 
 
 def _column(column: Column, evidence_schema: str, where: str) -> Resolved:
