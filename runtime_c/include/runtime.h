@@ -110,7 +110,8 @@ int rt_run_create(const rt_run_options *options, rt_run **out, char *message, si
  * a failed or interrupted run is evidence too. Otherwise `message` says why there is none. */
 int rt_run_execute(rt_run *self, char *message, size_t message_bytes);
 
-/* Ends a run early: tasks that have not started are cancelled, and the record says "killed" and the signal.
+/* Ends a run early: tasks that have not started are cancelled, those that wait are asked to end, and the record
+ * says "killed" and the signal; for SIGALRM, which stands for a deadline, "timed_out".
  * May be called from a signal handler or another thread, before or during rt_run_execute. */
 void rt_run_interrupt(rt_run *self, int signal_number);
 
@@ -121,7 +122,7 @@ void rt_run_progress_read(rt_run *self, rt_run_progress *out);
 const char *rt_run_record(const rt_run *self);
 const char *rt_run_manifest(const rt_run *self);
 
-/* "completed", "failed", "overloaded" or "killed", as in the record; NULL before rt_run_execute succeeded. */
+/* "completed", "failed", "overloaded", "timed_out" or "killed", as in the record; NULL before rt_run_execute succeeded. */
 const char *rt_run_outcome(const rt_run *self);
 
 /* NULL is allowed. Not while rt_run_execute runs. */

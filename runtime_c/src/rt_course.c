@@ -2,16 +2,18 @@
 
 #include "rt_proc.h"
 
-#include <string.h>
+#include <pthread.h>
 
 struct rt_course {
     rt_course_options options;
-    rt_recorder **recorders; /* one a worker */
+    rt_recorder **recorders; /* one a worker, and one under `others` */
+    pthread_mutex_t others;
     rt_course_phase *phases; /* RT_LOAD_PHASES of them */
     rt_course_period *periods;
     rt_histogram *taken;  /* what the recorders gave last */
     rt_histogram *period; /* latencies of the present period */
     uint32_t period_count;
+    uint64_t written_bytes; /* by the process before the first submission */
     uint64_t period_ns; /* length of a period now */
     uint64_t period_end_ns;
     rt_load_phase phase;
@@ -21,8 +23,8 @@ struct rt_course {
 
 static rt_status allocate(rt_course *self) {
     rt_allocator *const allocator = self->options.allocator;
-    const uint32_t workers = self->options.workers;
-    self->recorders = rt_allocate_array(allocator, workers, sizeof *self->recorders);
+    const uint32_t recorders = self->options.workers + 1u;
+    self->recorders = rt_allocate_array(allocator, recorders, sizeof *self->recorders);
     self->phases = rt_allocate_owned(allocator, RT_OWNER_HISTOGRAMS, RT_LOAD_PHASES, sizeof *self->phases);
     self->taken = rt_allocate_owned(allocator, RT_OWNER_HISTOGRAMS, 1, sizeof *self->taken);
     self->period = rt_allocate_owned(allocator, RT_OWNER_HISTOGRAMS, 1, sizeof *self->period);
@@ -33,7 +35,7 @@ static rt_status allocate(rt_course *self) {
         return RT_NO_MEMORY;
     }
     rt_status status = RT_OK;
-    for (uint32_t i = 0; status == RT_OK && i < workers; i++) {
+    for (uint32_t i = 0; status == RT_OK && i < recorders; i++) {
         status = rt_recorder_create(allocator, &self->recorders[i]);
     }
     return status;
@@ -46,6 +48,7 @@ rt_status rt_course_create(const rt_course_options *options, rt_course **out) {
         return RT_NO_MEMORY;
     }
     self->options = *options;
+    pthread_mutex_init(&self->others, NULL);
     const rt_status status = allocate(self);
     if (status != RT_OK) {
         rt_course_destroy(self);
@@ -66,7 +69,7 @@ void rt_course_destroy(rt_course *self) {
         return;
     }
     rt_allocator *const allocator = self->options.allocator;
-    for (uint32_t i = 0; self->recorders != NULL && i < self->options.workers; i++) {
+    for (uint32_t i = 0; self->recorders != NULL && i <= self->options.workers; i++) {
         rt_recorder_destroy(self->recorders[i]);
     }
     rt_free_lines(allocator, self->periods);
@@ -74,18 +77,34 @@ void rt_course_destroy(rt_course *self) {
     rt_free_lines(allocator, self->taken);
     rt_free_lines(allocator, self->phases);
     rt_free(allocator, self->recorders);
+    pthread_mutex_destroy(&self->others);
     rt_free(allocator, self);
 }
 
 void rt_course_record(rt_course *self, uint32_t worker, uint64_t queue_ns) {
-    rt_recorder_record(self->recorders[worker], queue_ns);
+    if (worker < self->options.workers) {
+        rt_recorder_record(self->recorders[worker], queue_ns);
+        return;
+    }
+    pthread_mutex_lock(&self->others);
+    rt_recorder_record(self->recorders[self->options.workers], queue_ns);
+    pthread_mutex_unlock(&self->others);
 }
 
 /* ---- the submitter's half ---- */
 
 static rt_course_phase *present(rt_course *self) { return &self->phases[self->phase]; }
 
+static uint64_t written_bytes(const rt_course *self) {
+    char text[512], value[32];
+    uint64_t bytes;
+    const bool read = rt_proc_read(self->options.proc_root, "/proc/self/io", text, sizeof text) &&
+                      rt_proc_line(text, "wchar", value, sizeof value) && rt_proc_number(value, &bytes);
+    return read ? bytes : UINT64_MAX;
+}
+
 void rt_course_begin(rt_course *self, rt_load_phase phase) {
+    self->written_bytes = written_bytes(self);
     self->phase = phase;
     present(self)->seen = true;
 }
@@ -93,7 +112,7 @@ void rt_course_begin(rt_course *self, rt_load_phase phase) {
 /* What was recorded since the last time belongs to the present phase and the present period. */
 static void take_latencies(rt_course *self) {
     rt_histogram_init(self->taken);
-    for (uint32_t i = 0; i < self->options.workers; i++) {
+    for (uint32_t i = 0; i <= self->options.workers; i++) {
         rt_recorder_take(self->recorders[i], self->taken);
     }
     rt_histogram_merge(&present(self)->queue, self->taken);
@@ -125,12 +144,9 @@ static void open_phase(rt_course *self, rt_load_phase phase, uint64_t queue) {
     see_queue(self, queue);
 }
 
-static uint64_t written_bytes(const char *root) {
-    char text[512], value[32];
-    uint64_t bytes;
-    const bool read = rt_proc_read(root, "/proc/self/io", text, sizeof text) &&
-                      rt_proc_line(text, "wchar", value, sizeof value) && rt_proc_number(value, &bytes);
-    return read ? bytes : UINT64_MAX;
+static uint64_t written_since_start(const rt_course *self) {
+    const uint64_t now = written_bytes(self);
+    return now == UINT64_MAX || self->written_bytes == UINT64_MAX ? UINT64_MAX : now - self->written_bytes;
 }
 
 /* Two rows become one: counts add up, percentiles cannot, so the larger ones stay (an upper bound). */
@@ -185,7 +201,7 @@ static void close_period(rt_course *self, uint64_t at_ns, const rt_scheduler_cou
                            .active = counts->active,
                            .rss_bytes = memory.rss_bytes,
                            .threads = memory.threads,
-                           .written_bytes = written_bytes(self->options.proc_root)};
+                           .written_bytes = written_since_start(self)};
     rt_histogram_init(self->period);
     self->at_period = *counts;
     self->period_end_ns = (at_ns / self->period_ns + 1) * self->period_ns;

@@ -34,7 +34,7 @@ typedef struct rt_course_options {
 rt_status rt_course_create(const rt_course_options *options, rt_course **out);
 void rt_course_destroy(rt_course *self); /* NULL is allowed */
 
-/* By worker's thread alone: the queue latency of a task that it finalised. */
+/* By worker's thread alone: the queue latency of a task that it finalised. For any other number, by any thread. */
 void rt_course_record(rt_course *self, uint32_t worker, uint64_t queue_ns);
 
 /* All three by the submitter. Times in nanoseconds since the first submission; they never fall. */
@@ -65,7 +65,7 @@ typedef struct rt_course_period {
     uint64_t p50_ns, p95_ns, p99_ns; /* of their queue latency */
     uint64_t queue, active;          /* at its end */
     uint64_t rss_bytes, threads;     /* at its end; 0: could not be read */
-    uint64_t written_bytes;          /* by the process to any file since it began; UINT64_MAX: not readable */
+    uint64_t written_bytes;          /* by the process to files and pipes since the start; UINT64_MAX: not readable */
 } rt_course_period;
 uint32_t rt_course_periods(const rt_course *self);
 const rt_course_period *rt_course_period_at(const rt_course *self, uint32_t index);

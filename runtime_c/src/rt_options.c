@@ -49,7 +49,7 @@ void rt_options_init(rt_run_options *options) {
         .aux_workers = defaults.aux_workers,
         .probes = defaults.probes,
         .context_bytes = defaults.context_bytes,
-        .access_pattern = RT_WORKLOAD_ACCESS_PATTERN,
+        .access_pattern = "uniform",
         .queue_limit = defaults.queue_limit,
         .max_active = defaults.max_active,
         .history_limit_tasks = defaults.history_limit_tasks,
@@ -58,7 +58,7 @@ void rt_options_init(rt_run_options *options) {
         .submission = rt_submission_name(defaults.submission),
         .window = defaults.window,
         .rate_per_s = defaults.rate_per_s,
-        .task_stack = RT_WORKLOAD_TASK_STACK,
+        .task_stack = "inline",
         .sampler_interval_ms = 10,
     };
     init_new_keys(options);
@@ -77,8 +77,53 @@ void rt_options_own_strings(rt_run_options *options) {
     }
 }
 
-static rt_submission submission_of(const rt_run_options *options) {
-    return rt_option_is(options->submission, "closed") ? RT_SUBMISSION_CLOSED : RT_SUBMISSION_PACED;
+/* Which of the words an option has; its choice starts with the word of number 0. */
+static unsigned number_of(const char *value, const char *const *words) {
+    unsigned number = 0;
+    while (words[number] != NULL && !rt_option_is(value, words[number])) {
+        number++;
+    }
+    return number;
+}
+
+static const char *const *words_of(const char *name) {
+    size_t i = 0;
+    while (!rt_option_is(rt_option_choices[i].name, name)) {
+        i++;
+    }
+    return rt_option_choices[i].words;
+}
+
+#define NUMBER_OF(options, member) number_of((options)->member, words_of(#member))
+
+static void copy_disturbances(const rt_run_options *options, rt_workload_options *out) {
+    out->wait_mode = (rt_wait_mode)NUMBER_OF(options, wait_mode);
+    out->wait_us = options->wait_us;
+    out->wait_exponential = rt_option_is(options->wait_distribution, "exponential");
+    out->timeout_us = options->timeout_us;
+    out->fail_permille = (uint32_t)options->fail_permille;
+    out->slow_permille = (uint32_t)options->slow_permille;
+    out->cancel_permille = (uint32_t)options->cancel_permille;
+    out->slow_us = options->slow_us;
+    out->fault_ramp = rt_option_is(options->fault_ramp, "linear");
+    out->kill_after_tasks = options->kill_after_tasks;
+    out->outage_start_ms = options->outage_start_ms;
+    out->outage_ms = options->outage_ms;
+    out->retry_policy = (rt_retry_policy)NUMBER_OF(options, retry_policy);
+    out->retry_attempts = (uint32_t)options->retry_attempts;
+    out->retry_delay_us = options->retry_delay_us;
+    out->tenants = (uint32_t)options->tenants;
+}
+
+static void copy_submission(const rt_run_options *options, rt_workload_options *out) {
+    out->submission = (rt_submission)NUMBER_OF(options, submission);
+    out->window = (uint32_t)options->window;
+    out->rate_per_s = options->rate_per_s;
+    out->batches = (uint32_t)options->batches;
+    out->steady_ms = options->steady_ms;
+    out->pause_ms = options->pause_ms;
+    out->burst_ms = options->burst_ms;
+    out->burst_factor = (uint32_t)options->burst_factor;
 }
 
 void rt_options_to_workload(const rt_run_options *options, rt_workload_options *out) {
@@ -90,12 +135,16 @@ void rt_options_to_workload(const rt_run_options *options, rt_workload_options *
     out->aux_workers = (uint32_t)options->aux_workers;
     out->probes = (uint32_t)options->probes;
     out->context_bytes = options->context_bytes;
+    out->access_pattern = (rt_access_pattern)NUMBER_OF(options, access_pattern);
     out->queue_limit = options->queue_limit;
     out->max_active = (uint32_t)options->max_active;
     out->history_limit_tasks = options->history_limit_tasks;
     out->history_limit_bytes = options->history_limit_bytes;
     out->output_bytes = (uint32_t)options->output_bytes;
-    out->submission = submission_of(options);
-    out->window = (uint32_t)options->window;
-    out->rate_per_s = options->rate_per_s;
+    out->priorities = (uint32_t)options->priorities;
+    out->yields = (uint32_t)options->yields;
+    out->stack_bytes = (uint32_t)options->stack_bytes;
+    out->max_suspended = (uint32_t)options->max_suspended;
+    copy_submission(options, out);
+    copy_disturbances(options, out);
 }

@@ -260,22 +260,8 @@ static rt_status check_implemented(const rt_run_options *options, rt_message *wh
         const char *name;
         bool missing;
     } rules[] = {
-        {"access_pattern", !rt_option_is(options->access_pattern, "uniform")},
-        {"submission poisson or held",
-         rt_option_is(options->submission, "poisson") || rt_option_is(options->submission, "held")},
-        {"task_stack pooled", rt_option_is(options->task_stack, "pooled")},
         {"workload", !rt_option_is(options->workload, "tasks")},
-        {"priorities", options->priorities > 1},
-        {"batches", options->batches > 1},
-        {"wait_mode", !rt_option_is(options->wait_mode, "none")},
-        {"timeout_us", options->timeout_us > 0},
-        {"fail_permille", options->fail_permille > 0},
-        {"slow_permille", options->slow_permille > 0},
-        {"cancel_permille", options->cancel_permille > 0},
         {"memory_limit_bytes", options->memory_limit_bytes > 0},
-        {"kill_after_tasks", options->kill_after_tasks > 0},
-        {"tenants", options->tenants > 1},
-        {"steady_ms", options->steady_ms > 0},
         {"snapshot", !rt_option_is(options->snapshot, "none")},
     };
     for (size_t i = 0; i < COUNT(rules); i++) {

@@ -1,6 +1,51 @@
 #include "rt_record_parts.h"
 
+#include <stdio.h>
+
 #include "rt_clock.h"
+
+/* ---- values that may be missing ---- */
+
+static void add_gap(rt_record_gaps *gaps, const char *key, const char *reason) {
+    if (gaps->count < RT_RECORD_MAX_GAPS) {
+        snprintf(gaps->keys[gaps->count], RT_RECORD_KEY_BYTES, "%s", key);
+        gaps->reasons[gaps->count++] = reason;
+    }
+}
+
+void rt_record_null(rt_json *json, rt_record_gaps *gaps, const char *key, const char *missing) {
+    rt_json_null(json, key);
+    add_gap(gaps, key, missing);
+}
+
+void rt_record_double(rt_json *json, rt_record_gaps *gaps, const char *key, double value,
+                      const char *missing) {
+    if (missing == NULL) {
+        rt_json_double(json, key, value);
+    } else {
+        rt_record_null(json, gaps, key, missing);
+    }
+}
+
+void rt_record_uint(rt_json *json, rt_record_gaps *gaps, const char *key, uint64_t value,
+                    const char *missing) {
+    if (missing == NULL) {
+        rt_json_uint(json, key, value);
+    } else {
+        rt_record_null(json, gaps, key, missing);
+    }
+}
+
+void rt_record_write_gaps(rt_json *json, const rt_record_gaps *gaps) {
+    if (gaps->count == 0) {
+        return;
+    }
+    rt_json_object_begin(json, "unavailable");
+    for (size_t i = 0; i < gaps->count; i++) {
+        rt_json_string(json, gaps->keys[i], gaps->reasons[i]);
+    }
+    rt_json_object_end(json);
+}
 
 void rt_record_write_optional(rt_json *json, const char *key, const rt_fact_uint *fact) {
     if (fact->missing == NULL) {
@@ -15,6 +60,8 @@ void rt_record_write_reason(rt_json *json, const char *key, const char *missing)
         rt_json_string(json, key, missing);
     }
 }
+
+/* ---- the parts ---- */
 
 static void write_identity(rt_json *json, const rt_record *record) {
     char started_at[RT_CLOCK_DATE_BYTES];
@@ -36,7 +83,7 @@ static void write_outcome(rt_json *json, const rt_record *record) {
     }
 }
 
-static void write_counts(rt_json *json, const rt_workload_result *result) {
+static void write_counts(rt_json *json, const rt_workload_result *result, rt_record_gaps *gaps) {
     rt_json_uint(json, "tasks_submitted", result->tasks_submitted);
     rt_json_uint(json, "tasks_admitted", result->tasks_admitted);
     rt_json_uint(json, "tasks_completed", result->tasks_completed);
@@ -47,14 +94,11 @@ static void write_counts(rt_json *json, const rt_workload_result *result) {
     rt_json_uint(json, "active_at_end", result->active_at_end);
     rt_json_uint(json, "queue_at_end", result->queue_at_end);
     rt_json_double(json, "elapsed_ms", rt_record_ms(result->elapsed_ns));
-    if (result->has_rate) {
-        rt_json_double(json, "tasks_per_second", result->tasks_per_second);
-    } else {
-        rt_json_null(json, "tasks_per_second");
-    }
+    rt_record_double(json, gaps, "tasks_per_second", result->tasks_per_second,
+                     result->has_rate ? NULL : "no time passed between start and end");
 }
 
-static void write_resources(rt_json *json, const rt_record *record) {
+static void write_resources(rt_json *json, const rt_record *record, rt_record_gaps *gaps) {
     const rt_workload_result *result = record->result;
     rt_json_uint(json, "retained_tasks", result->retained_tasks);
     rt_json_uint(json, "retained_bytes", result->retained_bytes);
@@ -72,12 +116,10 @@ static void write_resources(rt_json *json, const rt_record *record) {
     rt_json_uint(json, "prompt_bytes", result->prompt_bytes);
     rt_json_uint(json, "probes_done", result->probes_done);
     rt_json_uint(json, "output_bytes_written", result->output_bytes_written);
+    rt_record_write_submission(json, result, gaps);
     rt_json_uint(json, "clamped_intervals", result->clamped_intervals);
-    if (record->load_average.missing == NULL) {
-        rt_json_double(json, "load_average_before", record->load_average.value);
-    } else {
-        rt_json_null(json, "load_average_before");
-    }
+    rt_record_double(json, gaps, "load_average_before", record->load_average.value,
+                     record->load_average.missing);
 }
 
 static void write_checks(rt_json *json, const rt_workload_checks *checks) {
@@ -94,34 +136,23 @@ static void write_checks(rt_json *json, const rt_workload_checks *checks) {
     rt_json_object_end(json);
 }
 
-/* Only a run that was stopped before it did anything, or a kernel without its usual files, has such gaps. */
-static void write_unavailable(rt_json *json, const rt_record *record) {
-    const rt_workload_result *result = record->result;
-    if (result->has_rate && result->histograms[RT_STAGE_END_TO_END]->count > 0 &&
-        record->load_average.missing == NULL) {
-        return;
-    }
-    rt_json_object_begin(json, "unavailable");
-    rt_record_write_reason(json, "load_average_before", record->load_average.missing);
-    rt_record_write_reason(json, "tasks_per_second",
-                           result->has_rate ? NULL : "no time passed between start and end");
-    rt_record_write_latency_reasons(json, result);
-    rt_json_object_end(json);
-}
-
 void rt_record_write(rt_json *json, const char *key, const rt_record *record) {
+    const rt_workload_result *const result = record->result;
+    rt_record_gaps gaps = {.count = 0};
     rt_json_object_begin(json, key);
     write_identity(json, record);
     rt_record_write_configuration(json, record->options);
     write_outcome(json, record);
-    write_counts(json, record->result);
-    rt_record_write_latencies(json, record->result);
-    write_resources(json, record);
-    rt_record_write_histograms(json, record->result);
+    write_counts(json, result, &gaps);
+    rt_record_write_latencies(json, result, &gaps);
+    write_resources(json, record, &gaps);
+    rt_record_write_histograms(json, record);
     rt_record_write_timeline(json, record->sampler);
     rt_record_write_memory(json, record);
     rt_record_write_contention(json, record);
-    write_checks(json, &record->result->checks);
-    write_unavailable(json, record);
+    write_checks(json, &result->checks);
+    rt_record_write_course(json, result, &gaps);
+    rt_record_write_faults(json, result);
+    rt_record_write_gaps(json, &gaps);
     rt_json_object_end(json);
 }

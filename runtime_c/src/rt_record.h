@@ -26,6 +26,7 @@ typedef struct rt_record {
     const rt_sampler *sampler;
     rt_memory_account account;     /* of the workload and the sampler, right after execute */
     rt_record_usage usage;         /* during execute */
+    uint64_t submitter_cpu_ns;     /* of the thread that executed, during execute */
     rt_memory_usage memory_at_create; /* before anything of the runtime was made */
     rt_memory_usage memory_before; /* just before execute */
     rt_memory_usage memory_after;  /* just after it, before the verification */

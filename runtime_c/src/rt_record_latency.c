@@ -21,34 +21,31 @@ static const struct {
 
 #define QUANTILES (sizeof quantiles / sizeof *quantiles)
 
-static void latency_key(char key[48], size_t stage, size_t quantile) {
-    snprintf(key, 48, "%s_%s_ms", scalar_stages[stage].prefix, quantiles[quantile].name);
-}
-
-void rt_record_write_latencies(rt_json *json, const rt_workload_result *result) {
-    char key[48];
-    for (size_t s = 0; s < SCALAR_STAGES; s++) {
-        const rt_histogram *histogram = result->histograms[scalar_stages[s].stage];
-        for (size_t q = 0; q < QUANTILES; q++) {
-            latency_key(key, s, q);
-            if (histogram->count == 0) {
-                rt_json_null(json, key);
-            } else {
-                uint64_t ns = rt_histogram_percentile_ns(histogram, quantiles[q].a, quantiles[q].b);
-                rt_json_double(json, key, rt_record_ms(ns));
-            }
-        }
+static void write_percentiles(rt_json *json, const char *prefix, const rt_histogram *histogram,
+                              rt_record_gaps *gaps, const char *missing) {
+    char key[RT_RECORD_KEY_BYTES];
+    for (size_t q = 0; q < QUANTILES; q++) {
+        snprintf(key, sizeof key, "%s_%s_ms", prefix, quantiles[q].name);
+        const uint64_t ns =
+            missing == NULL ? rt_histogram_percentile_ns(histogram, quantiles[q].a, quantiles[q].b) : 0;
+        rt_record_double(json, gaps, key, rt_record_ms(ns), missing);
     }
 }
 
-void rt_record_write_latency_reasons(rt_json *json, const rt_workload_result *result) {
-    char key[48];
+void rt_record_write_latencies(rt_json *json, const rt_workload_result *result, rt_record_gaps *gaps) {
     for (size_t s = 0; s < SCALAR_STAGES; s++) {
-        for (size_t q = 0; result->histograms[scalar_stages[s].stage]->count == 0 && q < QUANTILES; q++) {
-            latency_key(key, s, q);
-            rt_json_string(json, key, "no task came to an end");
-        }
+        const rt_histogram *const histogram = result->histograms[scalar_stages[s].stage];
+        write_percentiles(json, scalar_stages[s].prefix, histogram, gaps,
+                          histogram->count > 0 ? NULL : "no task came to an end");
     }
+}
+
+void rt_record_write_lateness(rt_json *json, const rt_workload_result *result, rt_record_gaps *gaps) {
+    const rt_histogram *const lateness = result->lateness;
+    write_percentiles(json, "lateness", lateness, gaps,
+                      lateness == NULL        ? "there is no schedule: the loop is not open"
+                      : lateness->count == 0 ? "no task was submitted"
+                                             : NULL);
 }
 
 static void write_buckets(rt_json *json, const rt_histogram *histogram) {
@@ -86,11 +83,30 @@ void rt_record_write_histogram(rt_json *json, const char *key, const rt_histogra
     rt_json_object_end(json);
 }
 
-void rt_record_write_histograms(rt_json *json, const rt_workload_result *result) {
+static void write_locks(rt_json *json, const rt_scheduler_contention_report *contention) {
+    static const char *const sites[RT_SCHEDULER_SITES] = {"submit", "turn", "control"};
+    char key[RT_RECORD_KEY_BYTES];
+    for (int site = 0; contention->sample_every > 0 && site < RT_SCHEDULER_SITES; site++) {
+        snprintf(key, sizeof key, "lock_wait_%s", sites[site]);
+        rt_record_write_histogram(json, key, contention->wait[site], contention->sample_every);
+        snprintf(key, sizeof key, "lock_hold_%s", sites[site]);
+        rt_record_write_histogram(json, key, contention->hold[site], contention->sample_every);
+    }
+}
+
+void rt_record_write_histograms(rt_json *json, const rt_record *record) {
+    const rt_workload_result *const result = record->result;
     rt_json_object_begin(json, "histograms");
     for (int stage = 0; stage < RT_STAGES; stage++) {
         rt_record_write_histogram(json, rt_stage_name((rt_stage)stage), result->histograms[stage],
                                   rt_stage_sample_every((rt_stage)stage));
     }
+    if (result->lateness != NULL) {
+        rt_record_write_histogram(json, "lateness", result->lateness, 1);
+    }
+    if (result->provider_wait != NULL) {
+        rt_record_write_histogram(json, "provider_wait", result->provider_wait, 1);
+    }
+    write_locks(json, &result->contention);
     rt_json_object_end(json);
 }

@@ -1,5 +1,22 @@
-/* What the sampler saw. */
+/* Series: what the sampler saw, and how they are written. */
 #include "rt_record_parts.h"
+
+void rt_record_series_begin(rt_json *json, const char *key, const char *const *columns, size_t count) {
+    if (key != NULL) {
+        rt_json_object_begin(json, key);
+    }
+    rt_json_array_begin(json, "columns");
+    for (size_t i = 0; i < count; i++) {
+        rt_json_string(json, NULL, columns[i]);
+    }
+    rt_json_array_end(json);
+    rt_json_array_begin(json, "rows");
+}
+
+void rt_record_series_end(rt_json *json) {
+    rt_json_array_end(json);
+    rt_json_object_end(json);
+}
 
 static void write_row(rt_json *json, const rt_sample *row) {
     rt_json_array_begin(json, NULL);
@@ -24,15 +41,9 @@ void rt_record_write_timeline(rt_json *json, const rt_sampler *sampler) {
     rt_json_bool(json, "children", false);
     rt_json_uint(json, "samples", rt_sampler_count(sampler));
     rt_json_double(json, "cost_cpu_ms", rt_record_ms(rt_sampler_cost_ns(sampler)));
-    rt_json_array_begin(json, "columns");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        rt_json_string(json, NULL, columns[i]);
-    }
-    rt_json_array_end(json);
-    rt_json_array_begin(json, "rows");
+    rt_record_series_begin(json, NULL, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < rt_sampler_count(sampler); i++) {
         write_row(json, rt_sampler_row(sampler, i));
     }
-    rt_json_array_end(json);
-    rt_json_object_end(json);
+    rt_record_series_end(json);
 }

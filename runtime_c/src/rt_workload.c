@@ -7,7 +7,7 @@
 #define MAX_TASKS (UINT64_C(1) << 40)
 #define MAX_RATE_PER_S UINT64_C(1000000000)
 
-static const char *const submission_names[] = {"closed", "paced"};
+static const char *const submission_names[] = {"closed", "paced", "poisson", "held"};
 static const char *const phase_names[] = {"setup", "submit", "drain", "finished", "verified"};
 
 const char *rt_submission_name(rt_submission submission) { return submission_names[submission]; }
@@ -29,12 +29,41 @@ void rt_workload_options_init(rt_workload_options *options) {
                                      .output_bytes = 64,
                                      .submission = RT_SUBMISSION_CLOSED,
                                      .window = 1024,
-                                     .runner = RT_RUNNER_PROBES};
+                                     .runner = RT_RUNNER_PROBES,
+                                     .priorities = 1,
+                                     .batches = 1,
+                                     .tenants = 1,
+                                     .burst_factor = 1};
+}
+
+static rt_status check_counts(const rt_workload_options *options, rt_message *why) {
+    if (options->workers == 0 || options->workers > RT_SCHEDULER_MAX_WORKERS) {
+        return rt_fail(why, RT_INVALID, "workers is %u; choose 1 to %u", options->workers,
+                       RT_SCHEDULER_MAX_WORKERS);
+    }
+    if (options->aux_workers > RT_SCHEDULER_MAX_WORKERS) {
+        return rt_fail(why, RT_INVALID, "aux_workers is %u; choose 0 to %u", options->aux_workers,
+                       RT_SCHEDULER_MAX_WORKERS);
+    }
+    if (options->priorities == 0 || options->priorities > RT_SCHEDULER_LEVELS) {
+        return rt_fail(why, RT_INVALID, "priorities is %u; choose 1 to %u", options->priorities,
+                       RT_SCHEDULER_LEVELS);
+    }
+    if (options->batches == 0 || options->tasks % options->batches != 0) {
+        return rt_fail(why, RT_INVALID, "batches is %u; choose a number that divides %llu tasks",
+                       options->batches, (unsigned long long)options->tasks);
+    }
+    if (options->tenants == 0 || options->tenants > RT_PROVIDER_MAX_TENANTS) {
+        return rt_fail(why, RT_INVALID, "tenants is %u; choose 1 to %u", options->tenants,
+                       RT_PROVIDER_MAX_TENANTS);
+    }
+    return RT_OK;
 }
 
 /* What the parts do not check themselves. */
 static rt_status check_options(const rt_workload_options *options, rt_message *why) {
     const bool closed = options->submission == RT_SUBMISSION_CLOSED;
+    const bool open = rt_submission_is_open(options->submission);
     if (options->tasks == 0 || options->tasks > MAX_TASKS) {
         return rt_fail(why, RT_INVALID, "tasks is %llu; choose 1 to %llu", (unsigned long long)options->tasks,
                        (unsigned long long)MAX_TASKS);
@@ -44,121 +73,16 @@ static rt_status check_options(const rt_workload_options *options, rt_message *w
                        "a closed loop needs a window of 1 or more and no rate; window is %u, rate_per_s %llu",
                        options->window, (unsigned long long)options->rate_per_s);
     }
-    if (!closed &&
-        (options->window != 0 || options->rate_per_s == 0 || options->rate_per_s > MAX_RATE_PER_S)) {
+    if (open && (options->window != 0 || options->rate_per_s == 0 || options->rate_per_s > MAX_RATE_PER_S)) {
         return rt_fail(
             why, RT_INVALID,
             "a paced run needs a rate of 1 to %llu a second and no window; rate_per_s is %llu, window %u",
             (unsigned long long)MAX_RATE_PER_S, (unsigned long long)options->rate_per_s, options->window);
     }
-    if (options->workers == 0 || options->workers > RT_SCHEDULER_MAX_WORKERS) {
-        return rt_fail(why, RT_INVALID, "workers is %u; choose 1 to %u", options->workers,
-                       RT_SCHEDULER_MAX_WORKERS);
-    }
-    if (options->aux_workers > RT_SCHEDULER_MAX_WORKERS) {
-        return rt_fail(why, RT_INVALID, "aux_workers is %u; choose 0 to %u", options->aux_workers,
-                       RT_SCHEDULER_MAX_WORKERS);
-    }
-    return RT_OK;
-}
-
-/* ---- what the scheduler calls ---- */
-
-static rt_status run_probes(void *context, rt_task_run *run) {
-    return rt_task_body_run(((rt_workload *)context)->body, run);
-}
-
-static rt_status run_nothing(void *context, rt_task_run *run) {
-    (void)context;
-    (void)run;
-    return RT_OK;
-}
-
-static void mark_seen(void *context, const rt_task *task, uint64_t finalised_ns, uint32_t worker) {
-    (void)finalised_ns;
-    (void)worker;
-    rt_workload *const self = context;
-    atomic_fetch_add_explicit(&self->seen[task->id], 1, memory_order_relaxed);
-}
-
-static void recycle(void *context, rt_task *const *tasks, size_t count) {
-    rt_task_pool_give(((rt_workload *)context)->pool, tasks, count);
+    return check_counts(options, why);
 }
 
 /* ---- create and destroy ---- */
-
-static rt_status create_scheduler(rt_workload *self, rt_message *why) {
-    const rt_workload_options *const options = &self->options;
-    const bool probes = options->runner == RT_RUNNER_PROBES;
-    const rt_scheduler_options scheduler = {
-        .allocator = &self->allocator,
-        .clock = self->clock,
-        .start_thread = options->start_thread,
-        .hooks = {self, probes ? run_probes : run_nothing, mark_seen, recycle},
-        .workers = options->workers,
-        .max_active = options->max_active,
-        .queue_limit = options->queue_limit,
-        .history_limit_tasks = options->history_limit_tasks,
-        .history_limit_bytes = options->history_limit_bytes,
-        .output_capacity_bytes = options->output_bytes,
-    };
-    return rt_scheduler_create(&scheduler, &self->scheduler, why);
-}
-
-/* Auxiliary workers are runtime workers like the others; they only never get a task. */
-static rt_status create_auxiliary(rt_workload *self, rt_message *why) {
-    if (self->options.aux_workers == 0) {
-        return RT_OK;
-    }
-    rt_allocator_init_part(&self->auxiliary_allocator, &self->allocator, RT_OWNER_AUXILIARY);
-    const rt_scheduler_options auxiliary = {.allocator = &self->auxiliary_allocator,
-                                            .clock = self->clock,
-                                            .start_thread = self->options.start_thread,
-                                            .hooks = {NULL, run_nothing, NULL, NULL},
-                                            .workers = self->options.aux_workers,
-                                            .max_active = 1,
-                                            .queue_limit = 1};
-    return rt_scheduler_create(&auxiliary, &self->auxiliary, why);
-}
-
-static rt_status create_body(rt_workload *self, rt_message *why) {
-    const rt_workload_options *const options = &self->options;
-    const rt_task_body_options body = {.allocator = &self->allocator,
-                                       .clock = self->clock,
-                                       .seed = options->seed,
-                                       .agents = options->agents,
-                                       .workers = options->workers,
-                                       .probes = options->probes,
-                                       .context_bytes = options->context_bytes,
-                                       .output_bytes = options->output_bytes};
-    return rt_task_body_create(&body, &self->body, why);
-}
-
-static rt_status create_tasks(rt_workload *self, rt_message *why) {
-    const uint64_t tasks = self->options.tasks;
-    self->seen = rt_allocate_owned(&self->allocator, RT_OWNER_VERIFICATION, tasks, sizeof *self->seen);
-    if (self->seen == NULL || rt_task_pool_create(&self->allocator, rt_workload_task_objects(&self->options),
-                                                  &self->pool) != RT_OK) {
-        return rt_fail(why, RT_NO_MEMORY,
-                       "no memory for %llu tasks; choose fewer, or a smaller window or queue_limit",
-                       (unsigned long long)tasks);
-    }
-    return RT_OK;
-}
-
-static rt_status create_parts(rt_workload *self, rt_message *why) {
-    rt_status status = create_body(self, why);
-    if (status == RT_OK) {
-        status = create_tasks(self, why);
-    }
-    if (status == RT_OK) {
-        status = create_scheduler(self, why);
-    }
-    if (status == RT_OK) {
-        status = create_auxiliary(self, why);
-    }
-    return status;
-}
 
 /* All workers have started and are asleep before anything is measured. */
 static void settle_down(rt_workload *self) {
@@ -181,7 +105,7 @@ rt_status rt_workload_create(const rt_workload_options *options, rt_workload **o
     rt_allocator_init(&self->allocator, options->fail_allocation_at);
     self->options = *options;
     self->clock = options->clock != NULL ? options->clock : &rt_clock_machine;
-    status = create_parts(self, why);
+    status = rt_workload_create_parts(self, why);
     if (status != RT_OK) {
         rt_workload_destroy(self);
         return status;
@@ -198,6 +122,13 @@ void rt_workload_destroy(rt_workload *self) {
     rt_scheduler_destroy(self->auxiliary);
     rt_scheduler_destroy(self->scheduler);
     rt_task_pool_destroy(self->pool);
+    rt_backlog_destroy(self->backlog);
+    rt_course_destroy(self->course);
+    rt_tenants_destroy(self->tenants);
+    rt_provider_destroy(self->provider);
+    rt_free_lines(&self->allocator, self->batches);
+    rt_free_lines(&self->allocator, self->tallies);
+    rt_free_lines(&self->allocator, self->lateness);
     rt_free_lines(&self->allocator, (void *)self->seen);
     rt_free_lines(&self->allocator, self->histograms);
     rt_task_body_destroy(self->body);
@@ -208,17 +139,42 @@ void rt_workload_destroy(rt_workload *self) {
 
 void rt_workload_request_stop(rt_workload *self) { atomic_store(&self->stop_requested, 1); }
 
-static rt_status drain(rt_workload *self) {
+static void look_for_stop(rt_workload *self) {
+    if (rt_workload_must_stop(self) && !self->stopped) {
+        self->stopped = true;
+        rt_scheduler_abandon(self->scheduler);
+    }
+}
+
+/* How long a wait may last before the next look at a stop and at the course. */
+static uint64_t patience_ns(const rt_workload *self) {
+    const uint64_t period_end_ns =
+        self->course == NULL ? UINT64_MAX : rt_course_period_end_ns(self->course);
+    if (self->course == NULL || period_end_ns == UINT64_MAX) {
+        return self->stopped ? RT_SCHEDULER_FOREVER : RT_STOP_POLL_NS;
+    }
+    const uint64_t passed_ns = rt_workload_since_start(self, rt_clock_now_ns(self->clock));
+    const uint64_t left_ns = period_end_ns > passed_ns ? period_end_ns - passed_ns : 0;
+    return left_ns < RT_STOP_POLL_NS ? left_ns : RT_STOP_POLL_NS;
+}
+
+rt_status rt_workload_drain(rt_workload *self) {
     rt_status status = RT_TIMED_OUT;
     while (status == RT_TIMED_OUT) {
-        if (rt_workload_must_stop(self) && !self->stopped) {
-            self->stopped = true;
-            rt_scheduler_abandon(self->scheduler);
-        }
-        status = rt_scheduler_wait_idle(self->scheduler,
-                                        self->stopped ? RT_SCHEDULER_FOREVER : UINT64_C(20000000));
+        look_for_stop(self);
+        rt_workload_follow(self, rt_clock_now_ns(self->clock), true);
+        status = rt_scheduler_wait_idle(self->scheduler, patience_ns(self));
     }
     return status;
+}
+
+/* Only while everything stands still. */
+static void end_course(rt_workload *self) {
+    rt_scheduler_counts counts;
+    if (self->course != NULL) {
+        rt_scheduler_count(self->scheduler, &counts);
+        rt_course_end(self->course, rt_workload_since_start(self, atomic_load(&self->finished_ns)), &counts);
+    }
 }
 
 static rt_status submit_and_drain(rt_workload *self) {
@@ -226,13 +182,48 @@ static rt_status submit_and_drain(rt_workload *self) {
     if (submitted != RT_OK && submitted != RT_STOPPED) {
         rt_scheduler_abandon(self->scheduler);
     }
+    if (self->last_submit_ns == 0) {
+        self->last_submit_ns = rt_clock_now_ns(self->clock);
+    }
+    if (atomic_load(&self->submitted_ns) == 0) {
+        atomic_store(&self->submitted_ns, self->last_submit_ns);
+    }
     self->ended_in = submitted == RT_STOPPED ? RT_PHASE_SUBMIT : RT_PHASE_DRAIN;
     atomic_store(&self->phase, RT_PHASE_DRAIN);
-    const rt_status drained = drain(self);
+    const rt_status drained = rt_workload_drain(self);
     if (!self->stopped) {
         self->ended_in = RT_PHASE_FINISHED;
     }
     return submitted != RT_OK && submitted != RT_STOPPED ? submitted : drained;
+}
+
+void rt_workload_read_cpu(const rt_workload *self, uint64_t *worker_ns, uint64_t *auxiliary_ns) {
+    *worker_ns = 0;
+    *auxiliary_ns = 0;
+    for (uint32_t i = 0; i < self->options.workers; i++) {
+        *worker_ns += rt_scheduler_worker_cpu_ns(self->scheduler, i);
+    }
+    for (uint32_t i = 0; self->auxiliary != NULL && i < self->options.aux_workers; i++) {
+        *auxiliary_ns += rt_scheduler_worker_cpu_ns(self->auxiliary, i);
+    }
+}
+
+static rt_status measure(rt_workload *self) {
+    uint64_t worker_ns, auxiliary_ns;
+    rt_workload_read_cpu(self, &self->worker_cpu_ns, &self->auxiliary_cpu_ns);
+    self->started_at_s = rt_clock_wall_s(self->clock);
+    const uint64_t now_ns = rt_clock_now_ns(self->clock);
+    atomic_store(&self->started_ns, now_ns);
+    if (self->provider != NULL) {
+        rt_provider_start(self->provider, now_ns);
+    }
+    const rt_status status = submit_and_drain(self);
+    atomic_store(&self->finished_ns, rt_clock_now_ns(self->clock));
+    rt_workload_read_cpu(self, &worker_ns, &auxiliary_ns);
+    self->worker_cpu_ns = worker_ns - self->worker_cpu_ns;
+    self->auxiliary_cpu_ns = auxiliary_ns - self->auxiliary_cpu_ns;
+    end_course(self);
+    return status;
 }
 
 rt_status rt_workload_execute(rt_workload *self, rt_message *why) {
@@ -240,10 +231,7 @@ rt_status rt_workload_execute(rt_workload *self, rt_message *why) {
     if (!atomic_compare_exchange_strong(&self->phase, &setup, RT_PHASE_SUBMIT)) {
         return rt_fail(why, RT_BUSY, "this run was executed already; create another");
     }
-    self->started_at_s = rt_clock_wall_s(self->clock);
-    atomic_store(&self->started_ns, rt_clock_now_ns(self->clock));
-    const rt_status status = submit_and_drain(self);
-    atomic_store(&self->finished_ns, rt_clock_now_ns(self->clock));
+    const rt_status status = measure(self);
     atomic_store(&self->phase, RT_PHASE_FINISHED);
     if (status != RT_OK) {
         return rt_fail(why, status, "the run broke off: %s", rt_status_text(status));

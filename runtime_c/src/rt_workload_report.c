@@ -1,4 +1,4 @@
-/* What a run tells: progress, the proof, the result. */
+/* What a run tells: progress and the result. */
 #include "rt_workload_parts.h"
 
 #include <string.h>
@@ -43,6 +43,7 @@ void rt_workload_progress_read(rt_workload *self, rt_workload_progress *out) {
                                   .tasks_completed = counts.completed,
                                   .tasks_failed = counts.failed,
                                   .tasks_cancelled = counts.cancelled,
+                                  .tasks_timed_out = counts.timed_out,
                                   .tasks_rejected = counts.rejected,
                                   .queue = counts.queued,
                                   .queue_peak = counts.queue_peak,
@@ -50,77 +51,20 @@ void rt_workload_progress_read(rt_workload *self, rt_workload_progress *out) {
                                   .elapsed_ns = elapsed_ns(self, phase)};
 }
 
-/* ---- the proof ---- */
-
-/* Counts how often each task was seen and adds up what the seen ones must have done. */
-static void expect(const rt_workload *self, rt_workload_checks *checks, rt_task_body_counts *expected) {
-    const bool probes = self->options.runner == RT_RUNNER_PROBES;
-    for (uint64_t id = 0; id < self->options.tasks; id++) {
-        const uint8_t seen = atomic_load_explicit(&self->seen[id], memory_order_relaxed);
-        checks->tasks_seen_never += seen == 0;
-        checks->tasks_seen_once += seen == 1;
-        checks->tasks_seen_twice += seen > 1;
-        if (seen > 0 && probes) {
-            rt_task_body_expect(self->body, id, expected);
-        }
+void rt_workload_observe(rt_workload *self, rt_workload_progress *out) {
+    rt_workload_progress_read(self, out);
+    if (self->backlog == NULL || out->phase < RT_PHASE_SUBMIT || out->phase > RT_PHASE_DRAIN ||
+        atomic_load(&self->started_ns) == 0) {
+        return;
     }
-}
-
-static const char *first_difference(const rt_workload_checks *checks, const rt_task_body_counts *done,
-                                    const rt_task_body_counts *expected, const rt_scheduler_counts *counts) {
-    const struct {
-        const char *name;
-        bool holds;
-    } rules[] = {
-        {"context_checksum", checks->context_checksum == checks->context_checksum_expected},
-        {"probe_checksum", checks->probe_checksum == checks->probe_checksum_expected},
-        {"tasks_seen_once", checks->tasks_seen_once == counts->completed + counts->failed},
-        {"tasks_seen_twice", checks->tasks_seen_twice == 0},
-        {"lookups_failed", checks->lookups_failed == 0},
-        {"role_lookups", done->role_lookups == expected->role_lookups},
-        {"prompt_bytes", done->prompt_bytes == expected->prompt_bytes},
-        {"probes_done", done->probes_done == expected->probes_done},
-        {"output_bytes_written", done->output_bytes_written == expected->output_bytes_written},
-        {"active_at_end", counts->active == 0},
-        {"queue_at_end", counts->queued == 0},
-        {"tasks_submitted", counts->submitted == counts->admitted + counts->rejected},
-        {"tasks_admitted", counts->admitted == counts->completed + counts->failed + counts->cancelled},
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        if (!rules[i].holds) {
-            return rules[i].name;
-        }
+    rt_backlog_row row = {.t_ns = out->elapsed_ns, .queue = out->queue, .admitted = out->tasks_admitted};
+    row.in_system = out->tasks_admitted - out->tasks_completed - out->tasks_failed - out->tasks_cancelled -
+                    out->tasks_timed_out;
+    for (uint32_t i = 0; i <= self->options.workers; i++) {
+        row.ended += atomic_load_explicit(&self->tallies[i].ended, memory_order_relaxed);
+        row.ended_time_ns += atomic_load_explicit(&self->tallies[i].time_ns, memory_order_relaxed);
     }
-    return NULL;
-}
-
-rt_status rt_workload_verify(rt_workload *self, rt_message *why) {
-    if (atomic_load(&self->phase) < RT_PHASE_FINISHED) {
-        return rt_fail(why, RT_BUSY, "the run is not finished; execute it first");
-    }
-    rt_task_body_counts done;
-    rt_task_body_counts expected = {.role_lookups = 0};
-    rt_scheduler_counts counts;
-    rt_workload_checks checks = {.tasks_seen_once = 0};
-    rt_task_body_count(self->body, &done);
-    rt_scheduler_count(self->scheduler, &counts);
-    expect(self, &checks, &expected);
-    checks.context_checksum = rt_task_body_context_checksum(self->body);
-    checks.context_checksum_expected = rt_task_body_context_expected(self->body);
-    checks.probe_checksum = done.probe_checksum;
-    checks.probe_checksum_expected = expected.probe_checksum;
-    checks.role_lookups_expected = expected.role_lookups;
-    checks.prompt_bytes_expected = expected.prompt_bytes;
-    checks.probes_expected = expected.probes_done;
-    checks.output_bytes_expected = expected.output_bytes_written;
-    checks.lookups_failed = done.lookups_failed;
-    const char *const difference = first_difference(&checks, &done, &expected, &counts);
-    checks.passed = difference == NULL;
-    self->checks = checks;
-    atomic_store(&self->phase, RT_PHASE_VERIFIED);
-    return checks.passed
-               ? RT_OK
-               : rt_fail(why, RT_FAILED, "%s is not what the formulas and counts require", difference);
+    rt_backlog_add(self->backlog, &row);
 }
 
 /* ---- the result ---- */
@@ -130,11 +74,11 @@ static rt_status merge_histograms(rt_workload *self) {
         return RT_OK;
     }
     self->histograms =
-        rt_allocate_owned(&self->allocator, RT_OWNER_HISTOGRAMS, RT_STAGES, sizeof *self->histograms);
+        rt_allocate_owned(&self->allocator, RT_OWNER_HISTOGRAMS, RT_STAGES + 1, sizeof *self->histograms);
     if (self->histograms == NULL) {
         return RT_NO_MEMORY;
     }
-    for (unsigned stage = 0; stage < RT_STAGES; stage++) {
+    for (unsigned stage = 0; stage <= RT_STAGES; stage++) {
         rt_histogram_init(&self->histograms[stage]);
     }
     rt_histogram *const all = self->histograms;
@@ -146,6 +90,9 @@ static rt_status merge_histograms(rt_workload *self) {
     rt_scheduler_merge(self->scheduler, RT_SCHEDULER_HISTORY_PRUNING, &all[RT_STAGE_HISTORY_PRUNING]);
     rt_task_body_merge_lookup(self->body, &all[RT_STAGE_ROLE_LOOKUP]);
     rt_task_body_merge_prompt(self->body, &all[RT_STAGE_PROMPT]);
+    if (self->provider != NULL) {
+        rt_provider_merge(self->provider, &all[RT_STAGES]);
+    }
     return RT_OK;
 }
 
@@ -170,6 +117,7 @@ static void read_counts(const rt_scheduler_counts *counts, rt_workload_result *o
     out->tasks_completed = counts->completed;
     out->tasks_failed = counts->failed;
     out->tasks_cancelled = counts->cancelled;
+    out->tasks_timed_out = counts->timed_out;
     out->tasks_rejected = counts->rejected;
     out->active_at_end = counts->active;
     out->queue_at_end = counts->queued;
@@ -181,6 +129,8 @@ static void read_counts(const rt_scheduler_counts *counts, rt_workload_result *o
     out->dequeues = counts->dequeues;
     out->wakeups = counts->wakeups;
     out->mean_batch = counts->dequeues > 0 ? (double)counts->dequeued / (double)counts->dequeues : 0.0;
+    out->suspensions = counts->suspensions;
+    out->suspended_peak = counts->suspended_peak;
 }
 
 static void read_times(const rt_workload *self, rt_workload_result *out) {
@@ -193,6 +143,60 @@ static void read_times(const rt_workload *self, rt_workload_result *out) {
     out->has_rate = out->elapsed_ns > 0;
     out->tasks_per_second =
         out->has_rate ? (double)out->tasks_completed / ((double)out->elapsed_ns / 1e9) : 0.0;
+}
+
+static uint64_t time_between(uint64_t from_ns, uint64_t until_ns) {
+    return until_ns > from_ns ? until_ns - from_ns : 0;
+}
+
+static void read_submission(const rt_workload *self, rt_workload_result *out) {
+    const rt_workload_options *const options = &self->options;
+    for (uint32_t i = 0; self->tallies != NULL && i < options->workers; i++) {
+        out->yields_done += atomic_load_explicit(&self->tallies[i].yields, memory_order_relaxed);
+    }
+    out->submit_ns = time_between(out->started_ns, self->last_submit_ns);
+    out->drain_ns = time_between(atomic_load(&self->submitted_ns), out->finished_ns);
+    out->has_slots = options->stack_bytes == 0 || options->max_suspended > 0;
+    out->slots = options->workers + (out->has_slots ? options->max_suspended : 0u);
+    out->lateness = self->lateness;
+    out->course = self->course;
+    out->batches = self->batch_count > 0 ? self->batches : NULL;
+    out->batch_count = self->batch_count;
+    out->is_held = options->submission == RT_SUBMISSION_HELD;
+    out->held = self->held;
+}
+
+static void read_faults(const rt_workload *self, rt_workload_result *out) {
+    rt_workload_faults *const faults = &out->faults;
+    faults->any = self->tenants != NULL;
+    out->tenants = self->tenants;
+    if (!faults->any) {
+        return;
+    }
+    faults->failed_chosen = rt_faults_count(&self->chosen, RT_FAULT_FAIL);
+    faults->slow_chosen = rt_faults_count(&self->chosen, RT_FAULT_SLOW);
+    faults->cancels_asked = self->cancels_asked;
+    faults->failed_unplanned = self->failed_unplanned;
+    rt_provider_count(self->provider, &faults->provider);
+    out->clamped_intervals += faults->provider.clamped_intervals;
+    out->provider_wait = self->options.wait_mode != RT_WAIT_NONE ? &self->histograms[RT_STAGES] : NULL;
+    faults->has_outage = self->options.outage_ms > 0;
+    if (faults->has_outage) {
+        const uint64_t start_ns = self->options.outage_start_ms * 1000000u;
+        rt_backlog_outage_of(self->backlog, start_ns, start_ns + self->options.outage_ms * 1000000u,
+                             out->submit_ns, &faults->outage);
+    }
+}
+
+static void read_stability(const rt_workload *self, rt_workload_result *out) {
+    rt_workload_stability *const stability = &out->stability;
+    if (!rt_workload_is_open(self)) {
+        return;
+    }
+    const rt_backlog_window window =
+        rt_backlog_window_of(out->submit_ns, rt_arrivals_cycle_ns(&self->arrivals));
+    stability->growth_missing = rt_backlog_growth_of(self->backlog, window, &stability->growth);
+    stability->little_missing = rt_backlog_little_of(self->backlog, window, &stability->little);
 }
 
 static void read_body(const rt_workload *self, rt_workload_result *out) {
@@ -219,6 +223,12 @@ rt_status rt_workload_result_read(rt_workload *self, rt_workload_result *out) {
     read_counts(&counts, out);
     read_times(self, out);
     read_body(self, out);
+    read_submission(self, out);
+    read_faults(self, out);
+    read_stability(self, out);
+    rt_scheduler_contention(self->scheduler, &out->contention);
+    out->worker_cpu_ns = self->worker_cpu_ns;
+    out->auxiliary_cpu_ns = self->auxiliary_cpu_ns;
     for (unsigned stage = 0; stage < RT_STAGES; stage++) {
         out->histograms[stage] = &self->histograms[stage];
     }

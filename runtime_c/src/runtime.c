@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "rt_build.h"
@@ -81,7 +82,7 @@ static rt_status write_manifest(rt_run *self) {
 
 static void read_progress(void *context, rt_sample *sample) {
     rt_workload_progress progress;
-    rt_workload_progress_read(context, &progress);
+    rt_workload_observe(context, &progress);
     sample->queue = progress.queue;
     sample->active = progress.active;
 }
@@ -163,6 +164,12 @@ static rt_record_usage usage_since(rt_record_usage before) {
                              now.involuntary_switches - before.involuntary_switches};
 }
 
+static uint64_t thread_cpu_ns(void) {
+    struct timespec time = {0, 0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 static void read_memory_at_end(rt_record *record) {
     rt_cgroup group;
     rt_cgroup_find("", &group);
@@ -195,9 +202,11 @@ static rt_status measure(rt_run *self, rt_record *record, rt_message *why) {
     if (status != RT_OK) {
         return status;
     }
-    rt_record_usage before = read_usage();
+    const uint64_t thread_ns = thread_cpu_ns();
+    const rt_record_usage before = read_usage();
     status = rt_workload_execute(self->workload, why);
     record->usage = usage_since(before);
+    record->submitter_cpu_ns = thread_cpu_ns() - thread_ns;
     rt_sampler_stop(self->sampler);
     if (status != RT_OK && status != RT_STOPPED) {
         return status;
@@ -222,27 +231,50 @@ static const char *signal_name(int number) {
     }
 }
 
+/* The suite that started the process sets SIGALRM at its deadline. */
+static const char *judge_stop(int number, rt_message *cause) {
+    if (number == SIGALRM) {
+        rt_fail(cause, RT_TIMED_OUT, "no end before the deadline of the run");
+        return "timed_out";
+    }
+    rt_fail(cause, RT_STOPPED, "interrupted by signal %d (%s)", number, signal_name(number));
+    return "killed";
+}
+
+/* Tasks that failed, were cancelled or timed out by the plan are what the run is about: it completed. */
+static const char *judge_tasks(const rt_workload_result *result, rt_message *cause) {
+    const rt_workload_stability *const stability = &result->stability;
+    const uint64_t failed = result->faults.any ? result->faults.failed_unplanned : result->tasks_failed;
+    if (failed > 0) {
+        rt_fail(cause, RT_FAILED, "%" PRIu64 " tasks failed", failed);
+        return "failed";
+    }
+    if (result->tasks_rejected > 0) {
+        rt_fail(cause, RT_FULL, "%" PRIu64 " tasks were rejected at the queue limit", result->tasks_rejected);
+        return "overloaded";
+    }
+    if (result->course != NULL && stability->growth_missing == NULL && stability->growth.growing) {
+        rt_fail(cause, RT_FULL,
+                "the queue grew by %.0f tasks a second over the last %.0f ms of submission: from %.0f to %.0f",
+                stability->growth.growth_per_second, (double)stability->growth.window_ns / 1e6,
+                stability->growth.queue_first, stability->growth.queue_last);
+        return "overloaded";
+    }
+    return "completed";
+}
+
 /* A wrong check outweighs an interruption: the numbers of such a run mean nothing. */
 static void judge(rt_run *self, const rt_message *verified, rt_record *record, rt_message *cause) {
     const rt_workload_result *result = record->result;
-    record->cause = cause->text;
     if (!result->checks.passed) {
         record->outcome = "failed";
         rt_fail(cause, RT_FAILED, "%.200s", verified->text);
     } else if (result->stopped) {
-        int number = atomic_load(&self->signal_number);
-        record->outcome = "killed";
-        rt_fail(cause, RT_STOPPED, "interrupted by signal %d (%s)", number, signal_name(number));
-    } else if (result->tasks_failed > 0) {
-        record->outcome = "failed";
-        rt_fail(cause, RT_FAILED, "%" PRIu64 " tasks failed", result->tasks_failed);
-    } else if (result->tasks_rejected > 0) {
-        record->outcome = "overloaded";
-        rt_fail(cause, RT_FULL, "%" PRIu64 " tasks were rejected at the queue limit", result->tasks_rejected);
+        record->outcome = judge_stop(atomic_load(&self->signal_number), cause);
     } else {
-        record->outcome = "completed";
-        record->cause = NULL;
+        record->outcome = judge_tasks(result, cause);
     }
+    record->cause = cause->text[0] != '\0' ? cause->text : NULL;
 }
 
 static rt_status write_record(rt_run *self, const rt_record *record) {

@@ -35,8 +35,12 @@ FIELDS = re.findall(
     end_to_end_p50_ms end_to_end_p95_ms end_to_end_p99_ms end_to_end_max_ms
     retained_tasks retained_bytes peak_rss_bytes rss_at_start_bytes rss_at_end_bytes queue_peak active_peak
     cpu_user_ms cpu_system_ms voluntary_switches involuntary_switches threads_peak
-    role_lookups prompt_bytes probes_done output_bytes_written clamped_intervals load_average_before
-    histograms timeline memory contention checks
+    role_lookups prompt_bytes probes_done output_bytes_written
+    yields_done suspensions suspended_peak submit_ms drain_ms admitted_per_second
+    lateness_p50_ms lateness_p95_ms lateness_p99_ms lateness_max_ms
+    slots slot_occupancy_mean_ms capacity_per_second bytes_per_queued_task queue_at_release
+    clamped_intervals load_average_before
+    histograms timeline memory contention checks unavailable
     """,
 )
 SCALARS = {
@@ -159,10 +163,15 @@ def test_the_peak_is_of_this_process_and_not_of_its_parent() -> None:
 
 def test_floats_stay_floats_and_integers_integers(record: dict[str, Any]) -> None:
     for key, value in record.items():
-        if key.endswith("_ms") and key not in KEYS:
+        if key.endswith("_ms") and key not in KEYS and key not in record["unavailable"]:
             assert isinstance(value, float), key
         elif isinstance(value, float):
-            assert key in ("tasks_per_second", "load_average_before"), key
+            assert key in (
+                "tasks_per_second",
+                "admitted_per_second",
+                "capacity_per_second",
+                "load_average_before",
+            ), key
 
 
 def test_paced_submission_keeps_its_rate() -> None:

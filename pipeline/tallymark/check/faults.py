@@ -102,10 +102,9 @@ def _outage(run: Run, faults: dict[str, Any]) -> Iterator[Problem]:
         return
     if outage["recovered"] != (outage["recovery_ms"] is not None):
         yield Problem(run.at("faults", "outage", "recovery_ms"), "does not fit recovered", RERUN)
-    if not outage["queue_before"] <= run.value["queue_peak"] >= outage["queue_peak"]:
-        yield Problem(
-            run.at("faults", "outage", "queue_peak"), f"above the run's {run.value['queue_peak']}", RERUN
-        )
+    if max(outage["queue_before"], outage["queue_peak"]) > run.value["tasks_admitted"]:
+        problem = f"above the {run.value['tasks_admitted']} tasks of the run"
+        yield Problem(run.at("faults", "outage", "queue_peak"), problem, RERUN)
 
 
 def _tenants(run: Run, faults: dict[str, Any]) -> Iterator[Problem]:
