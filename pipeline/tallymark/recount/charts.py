@@ -20,7 +20,19 @@ from tallymark.recount.tokens import holds_number
 _REBUILD = "Build the site again"
 _FIGURE_KEYS = {"id", "title", "caption", "data", "layout"}
 # Everything else that Plotly draws (text, error bars, annotations, shapes) could show a number.
-_TRACE_KEYS = {"type", "name", "meta", "x", "y", "mode", "marker", "line", "hovertemplate", "hoverinfo"}
+_TRACE_KEYS = {
+    "type",
+    "name",
+    "meta",
+    "x",
+    "y",
+    "mode",
+    "marker",
+    "line",
+    "hovertemplate",
+    "hoverinfo",
+    "showlegend",
+}
 _LAYOUT_KEYS = {"meta", "xaxis", "yaxis", "showlegend"}
 _AXIS_KEYS = {"title", "type", "range", "tickmode", "tickvals", "ticktext", "categoryorder", "categoryarray"}
 JS_HEAD, JS_TAIL = b"window.tallymarkCharts = ", b";\n"
@@ -164,7 +176,10 @@ def _compare_trace(published: Published, report: Report, place: str, trace: Any)
         raise Unresolved("has no source")
     found: list[Found] = [(f"{place}.{key}", "is unknown", _REBUILD) for key in set(trace) - _TRACE_KEYS]
     rest = source.removeprefix("series:")
-    names = _labels(report, series.row_of(published, rest))
+    line = series.line_of(rest)
+    names = (
+        _labels(report, series.row_of(published, rest)) if line is None else _line_labels(report, *line[1:])
+    )
     for key in ("name", "hovertemplate", "hoverinfo"):
         text = str(trace.get(key, ""))
         if (holds_number(text) or names) and key in trace and text not in names:
@@ -192,6 +207,12 @@ def _labels(report: Report, row: str | None) -> frozenset[str]:
         return frozenset()
     joined = _joined(report.row(row))
     return frozenset([html.escape(joined, quote=False), html.escape(label(joined), quote=False)])
+
+
+def _line_labels(report: Report, row: str, key: str) -> frozenset[str]:
+    """The texts that name the rows which agree with one in every key but ``key``."""
+    rest = " / ".join(value_text(v) for name, v in report.row(row)["key"].items() if name != key)
+    return frozenset([html.escape(label(rest), quote=False)] if rest else ["all rows"])
 
 
 def _joined(row: dict[str, Any]) -> str:

@@ -79,6 +79,13 @@ def _row(published: Published, reference: Reference) -> Resolved:
     return Resolved({"": value_text(row), "values": texts, "label": label(texts)}[option])
 
 
+def _line(published: Published, reference: Reference) -> Resolved:
+    """The name of a line of a chart: the values of the row keys that its rows agree in."""
+    name, row, key = reference.last()
+    values = published.report(name).row(row)["key"]
+    return Resolved(label(" / ".join(value_text(value) for other, value in values.items() if other != key)))
+
+
 def _raw(published: Published, reference: Reference) -> Resolved:
     digest, pointer = reference.first()
     if digest not in published.raw:
@@ -158,6 +165,7 @@ _HANDLERS: Mapping[str, Callable[[Published, Reference], Resolved]] = {
     "cell": _cell,
     "key": _key,
     "row": _row,
+    "line": _line,
     "raw": _raw,
     "pointer": _pointer,
     "constant": _constant,

@@ -1,7 +1,9 @@
 """The points of a chart's series, recounted from the raw files.
 
-``series:cells/REPORT/COLUMN``, ``series:runs/REPORT/COLUMN``, ``series:percentiles/REPORT/ROWID/STAGE`` and
-``series:timeline/SHA256/POINTER/COLUMN``.
+``series:cells/REPORT/COLUMN``, ``series:runs/REPORT/COLUMN``, ``series:percentiles/REPORT/ROWID/STAGE``,
+``series:timeline/SHA256/POINTER/COLUMN`` and ``series:rows/SHA256/POINTER.SERIES/COLUMN``. Over the numbers
+of a row key, of the rows that agree with ROWID in every other one: ``series:line/REPORT/ROWID/KEY/COLUMN``
+(their cells) and ``series:line_runs/REPORT/ROWID/KEY/COLUMN`` (every run).
 """
 
 from __future__ import annotations
@@ -43,7 +45,12 @@ def recompute(published: Published, rest: str) -> Series:
     kind, _, place = rest.partition("/")
     owner, _, what = place.partition("/")
     if kind == "timeline":
-        return _timeline(published, owner, what)
+        pointer, _, column = what.rpartition("/")
+        return _rows(published, owner, f"{pointer}.timeline", column)
+    if kind == "rows":
+        return _rows(published, owner, *_parted(what))
+    if kind in ("line", "line_runs"):
+        return _line(published.report(owner), kind, what)
     if kind == "cells":
         return _cells(published.report(owner), what)
     if kind == "runs":
@@ -62,7 +69,8 @@ def row_of(published: Published, rest: str) -> str | None:
     if kind == "percentiles":
         published.report(owner).row(row)
         return row
-    if kind == "timeline":
+    if kind in ("timeline", "rows"):
+        row = row.rpartition(".")[0] if kind == "rows" else row
         for report in published.reports.values():
             if (owner, row) in report.runs:
                 return report.runs[owner, row].row
@@ -73,11 +81,9 @@ def row_of(published: Published, rest: str) -> str | None:
 def pooled(report: Report, row: str, stage: str) -> dict[str, Any]:
     """The added histograms of a stage over the published runs of a row. Unresolved: no run has one."""
     report.row(row)
-    histograms = [
-        run.value["histograms"][stage]
-        for run in report.runs_of(row)
-        if run.state == "published" and stage in run.value.get("histograms", {})
-    ]
+    path = stage if "." in stage else f"histograms.{stage}"
+    held = [script.pointer(run.value, f"$.{path}") for run in report.runs_of(row) if run.state == "published"]
+    histograms = [one for one in held if one is not None]
     if not histograms:
         raise Unresolved(f"no run of row {row!r} has a histogram of {stage!r}")
     return script.merge(histograms, f"{report.name}/{row}")
@@ -130,17 +136,57 @@ def _percentiles(report: Report, row: str, stage: str) -> Series:
     )
 
 
-def _timeline(published: Published, digest: str, what: str) -> Series:
-    pointer, _, column = what.rpartition("/")
+def _rows(published: Published, digest: str, pointer: str, column: str) -> Series:
+    """A column of a series of a run over its first one; a row without a value is no point."""
     if digest not in published.raw:
         raise Unresolved(f"no published raw file of a report has the SHA-256 {digest[:12]}…", f"raw {digest}")
-    timeline = value_at(published.raw[digest].value, pointer + ".timeline")
-    columns = timeline["columns"]
+    held = value_at(published.raw[digest].value, pointer)
+    columns = held.get("columns", []) if isinstance(held, dict) else []
     if column not in columns:
-        raise Unresolved(f"the timeline of {pointer} has no column {column!r}")
-    at, time = columns.index(column), columns.index("t_ms")
-    below = 1_048_576 if column == "rss_bytes" else 1
-    return Series(
-        tuple(row[time] for row in timeline["rows"]),
-        tuple(script.scaled(row[at], 1, below) for row in timeline["rows"]),
-    )
+        raise Unresolved(f"the series {pointer} has no column {column!r}")
+    at = columns.index(column)
+    points = [(row[0], row[at]) for row in held["rows"] if row[at] is not None]
+    return Series(tuple(x for x, _ in points), tuple(_mib(column, y) for _, y in points))
+
+
+def _mib(name: str, value: Number) -> Number:
+    """Charts show bytes in MiB."""
+    return script.scaled(value, 1, 1_048_576) if name.endswith("_bytes") else value
+
+
+def _parted(what: str) -> tuple[str, str]:
+    before, _, last = what.rpartition("/")
+    return before, last
+
+
+def _line(report: Report, kind: str, what: str) -> Series:
+    """Cells, or the runs behind them, over a row key: of the rows that agree with one in all other keys."""
+    place, column = _parted(what)
+    row, key = _parted(place)
+    every = _cells(report, column) if kind == "line" else _runs(report, column)
+    own = {other: report.row(other)["key"][key] for other in on_line(report, row, key)}
+    points = [(_mib(key, own[x]), y) for x, y in zip(every.x, every.y, strict=True) if x in own]
+    return Series(tuple(x for x, _ in points), tuple(y for _, y in points))
+
+
+def on_line(report: Report, row: str, key: str) -> list[str]:
+    """The rows that agree with a row in every key but one, which must be a number. Unresolved: it is none."""
+    mine = report.row(row)["key"]
+    if isinstance(mine.get(key), bool) or not isinstance(mine.get(key), int | float):
+        raise Unresolved(f"the row key {key!r} of {row!r} is no number")
+    rest = {name: script.compact(value) for name, value in mine.items() if name != key}
+    return [
+        other
+        for other, found in report.rows.items()
+        if {name: script.compact(value) for name, value in found["key"].items() if name != key} == rest
+    ]
+
+
+def line_of(rest: str) -> tuple[str, str, str] | None:
+    """(report, row, key) of a series over a row key; None for another one."""
+    kind, _, place = rest.partition("/")
+    if kind not in ("line", "line_runs"):
+        return None
+    owner, _, what = place.partition("/")
+    row, key = _parted(_parted(what)[0])
+    return owner, row, key

@@ -169,14 +169,28 @@ def _legend_problems(published: Published, chart: Element, groups: Sequence[Elem
     keys = [one for one in chart.all("path") if "key" in _classes(one)]
     if not texts and not keys:
         return
+    groups = [one for at, one in enumerate(groups) if not _goes_with(groups[at - 1] if at else None, one)]
     if not len(texts) == len(keys) == len(groups):
         yield f"the legend has {len(texts)} entries for {len(groups)} series"
         return
     for text, key, group in zip(texts, keys, groups, strict=True):
-        row = series.row_of(published, group.attributes["data-from"].removeprefix("series:"))
+        rest = group.attributes["data-from"].removeprefix("series:")
         source = parse(text.attributes.get("data-from", ""), None)
-        if source.scheme != "row" or source.first()[1] != row or _style(key) != _style(group):
+        line = series.line_of(rest)
+        if line is None:
+            named = source.scheme == "row" and source.first()[1] == series.row_of(published, rest)
+        else:
+            named = source.scheme == "line" and source.last() == line
+        if not named or _style(key) != _style(group):
             yield f'the legend entry "{text.text()}" is not that of its series'
+
+
+def _goes_with(before: Element | None, group: Element) -> bool:
+    """Whether a group holds the single runs behind the line that was drawn before it, in its look."""
+    if before is None or "dots" not in _classes(group) or "line" not in _classes(before):
+        return False
+    lines = [series.line_of(one.attributes["data-from"].removeprefix("series:")) for one in (before, group)]
+    return lines[0] is not None and lines[0] == lines[1] and _style(before) == _style(group)
 
 
 def _drawn(group: Element) -> list[tuple[str, str]]:

@@ -8,32 +8,39 @@ A spec's ``[[charts]]`` entry has ``id``, ``kind`` and ``title``, and by kind:
 ``percentiles``
     ``stage``: a latency histogram; one line a row, from the runs' merged histograms.
 ``timeline``
-    ``columns`` of the sampled timeline, one panel each; ``repetition`` (default 1): which run of a row.
+    ``columns`` of the sampled timeline, or of the ``series`` named, one panel each; ``repetition``
+    (default 1): which run of a row.
+``by_key``
+    ``columns``: one panel each, over the numbers of the row key ``x``; rows that agree in all other keys are
+    one line; ``log`` as above.
 
 ``percentiles`` and ``timeline`` take ``split``: a row key, one set of panels for each of its values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tallymark.errors import SpecError
 from tallymark.site import series as points
-from tallymark.site.labels import UNIT_LABELS, fixture, key_title, row_label, row_title
+from tallymark.site.labels import (
+    UNIT_LABELS,
+    fixture,
+    key_title,
+    line_label,
+    other_keys_title,
+    row_label,
+    row_lines,
+    row_title,
+)
 from tallymark.site.report_data import ReportData, Run
 from tallymark.site.scales import Axis, category_axis, linear_axis, nines_axis, value_axis
 from tallymark.site.series import Number, Series
+from tallymark.site.series_titles import series_axis, series_title, stage_population, stage_title
 from tallymark.site.shown import Sentence, Shown, sourced, words
 
-TIMELINE_TITLES = {
-    "queue": ("Queue length", "tasks"),
-    "active": ("Active tasks", "tasks"),
-    "rss_bytes": ("Resident memory (RSS)", "MiB"),
-    "threads": ("Threads", "threads"),
-    "cpu_ms": ("Process CPU time", "ms"),
-}
 AGGREGATE_WORDS = {
     "median_of_runs": "median of runs",
     "max_of_runs": "maximum of runs",
@@ -47,12 +54,16 @@ AGGREGATE_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One series as it is drawn: ``mark`` is dots, bars (aggregates of rows) or line; ``style`` its look."""
+    """One series as it is drawn: ``mark`` is dots, bars (aggregates of rows) or line; ``style`` its look.
+
+    ``named``: a legend names it; the dots of single runs go with the line of their aggregates.
+    """
 
     name: Shown
     series: Series
     mark: str
     style: int
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +138,7 @@ def _runs_points(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figur
 
 def _percentiles(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figure]:
     stage = chart["stage"]
+    of = stage_population(stage)
     for suffix, part, rows in _split(report, chart):
         found = [(row, points.percentiles(report, row, stage)) for row in rows]
         drawn = [(row, line) for row, line in found if line is not None]
@@ -137,20 +149,20 @@ def _percentiles(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figur
         yield Figure(
             f"{chart['id']}{suffix}",
             (
-                words(f"{stage.replace('_', ' ').capitalize()} latency by share of tasks"),
+                words(f"{stage_title(stage)} by share of {of}"),
                 *part,
                 *_workload(report),
             ),
             (
-                words("Percentiles of all tasks of a row's completed runs, from their merged histograms, "),
-                words("each at most the upper edge of its bucket; tasks: "),
+                words(f"Percentiles of all {of} of a row's completed runs, from their merged histograms, "),
+                words(f"each at most the upper edge of its bucket; {of}: "),
                 *_samples(report, [row for row, _ in drawn], stage),
                 words("; logarithmic axes" if latencies.kind == "log" else "; logarithmic axis of the share"),
                 words("; lower is better"),
                 *fixture(report),
             ),
             traces,
-            nines_axis([x for trace in traces for x in trace.series.x if not isinstance(x, str)]),
+            nines_axis([x for trace in traces for x in trace.series.x if not isinstance(x, str)], of),
             latencies,
             legend=row_title(report),
         )
@@ -158,26 +170,24 @@ def _percentiles(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figur
 
 def _timeline(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figure]:
     repetition = chart.get("repetition", 1)
+    name = chart.get("series", "timeline")
     for suffix, part, rows in _split(report, chart):
-        drawn = [(row, run) for row in rows if (run := _sampled_run(report, row, repetition)) is not None]
+        found = [(row, _sampled_run(report, row, repetition, name)) for row in rows]
+        drawn = [(row, run) for row, run in found if run is not None]
         for column in chart["columns"]:
-            if column not in TIMELINE_TITLES:
-                raise SpecError(
-                    f"report {report.name}",
-                    f"a chart names the timeline column {column!r}",
-                    f"choose from {', '.join(TIMELINE_TITLES)}",
-                )
-            title, unit = TIMELINE_TITLES[column]
+            title, unit = series_title(report, name, column)
             traces = tuple(
-                Trace(row_label(report, row), points.timeline(run, column), "line", style)
+                Trace(row_label(report, row), points.timeline(run, column, name), "line", style)
                 for style, (row, run) in enumerate(drawn)
             )
+            over, axis = series_axis(report, name)
+            samples = _named_runs(report, drawn) if name == "timeline" else _named_series(drawn, traces)
             yield Figure(
                 f"{chart['id']}-{column}{suffix}",
-                (words(f"{title} over time, one run of each row"), *part, *_workload(report)),
-                (*_named_runs(report, drawn), *fixture(report)),
+                (words(f"{title} over {over}, one run of each row"), *part, *_workload(report)),
+                (*samples, *fixture(report)),
                 traces,
-                linear_axis(_numbers(traces, "x"), "ms since the start of the run"),
+                linear_axis(_numbers(traces, "x"), axis),
                 linear_axis(_numbers(traces, "y"), unit),
                 legend=row_title(report),
             )
@@ -202,12 +212,79 @@ def _split(report: ReportData, chart: Mapping[str, Any]) -> Iterator[tuple[str, 
         yield f"-{number}", (words(f", {key_title(report, key)} = "), Shown(text, source)), rows
 
 
-def _sampled_run(report: ReportData, row: int, repetition: int) -> Run | None:
-    """The run of that repetition, when it was completed and has a timeline."""
+def _sampled_run(report: ReportData, row: int, repetition: int, name: str = "timeline") -> Run | None:
+    """The run of that repetition, when it was completed and has that series."""
     for run in report.row_runs(row):
-        if run.value.get("repetition") == repetition and run.value.get("timeline"):
+        if run.value.get("repetition") == repetition and run.value.get(name):
             return run if report.counts(run) else None
     return None
+
+
+def _by_key(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figure]:
+    key = chart["x"]
+    if key not in report.spec["rows"]:
+        raise SpecError(
+            f"report {report.name}",
+            f"a chart is drawn over {key!r}, which makes no rows",
+            "name a key of rows",
+        )
+    lines = list(row_lines(report, key))
+    for name in chart["columns"]:
+        column = report.column(name)
+        singles = column["aggregate"] in AGGREGATE_WORDS
+        traces: list[Trace] = []
+        for style, rows in enumerate(lines):
+            label = line_label(report, rows[0], key)
+            traces.append(Trace(label, points.line(report, rows, key, name), "line", style))
+            if singles:
+                every = points.line_runs(report, rows, key, name)
+                traces.append(Trace(label, every, "dots", style, named=False))
+        log = True if name in chart.get("log", ()) else None
+        values = value_axis(
+            [y for one in traces for y in one.series.y], UNIT_LABELS[column["unit"]] or "count", log=log
+        )
+        unit = "MiB" if key.endswith("_bytes") else ""
+        across = value_axis(
+            [x for one in traces for x in one.series.x if not isinstance(x, str)],
+            f"{key_title(report, key)}{', ' if unit else ''}{unit}",
+        )
+        title = sourced(column["title"], f"spec:{report.name}/$.columns[{report.column_index(name)}].title")
+        rule = AGGREGATE_WORDS.get(column["aggregate"], "value of the row")
+        yield Figure(
+            f"{chart['id']}-{name}",
+            (title, words(f" by {key_title(report, key)}"), *_workload(report)),
+            (
+                words(f"The line joins the {rule} of each row" + ("; a ring is one run" if singles else "")),
+                *_direction(column),
+                *(
+                    words(f"; logarithmic axis of the {side}")
+                    for side, axis in (("values", values), (key_title(report, key), across))
+                    if axis.kind == "log"
+                ),
+                *fixture(report),
+            ),
+            tuple(traces),
+            across,
+            values,
+            legend=other_keys_title(report, key) if len(lines) > 1 else "",
+        )
+
+
+def _named_series(drawn: list[tuple[int, Run]], traces: Sequence[Trace]) -> Sentence:
+    """How many points each line has, and which run it is."""
+    if not drawn:
+        return (words("No completed run has this series"),)
+    parts = [words("Points: ")]
+    for at, trace in enumerate(traces):
+        series = trace.series
+        parts += [
+            *([words(", ")] if at else []),
+            Shown(str(len(series.y)), f"points:{series.source.removeprefix('series:')}"),
+            words(" of "),
+            trace.name,
+        ]
+    repetition = Shown(str(drawn[0][1].value["repetition"]), f"raw:{drawn[0][1].base}.repetition")
+    return (*parts, words("; repetition "), repetition)
 
 
 def _named_runs(report: ReportData, drawn: list[tuple[int, Run]]) -> Sentence:
@@ -270,4 +347,5 @@ _KINDS: Mapping[str, Callable[[ReportData, Mapping[str, Any]], Iterator[Figure]]
     "runs_points": _runs_points,
     "percentiles": _percentiles,
     "timeline": _timeline,
+    "by_key": _by_key,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tallymark.evidence import canonical
 from tallymark.printable import printable as visible
 from tallymark.site.report_data import ReportData
 from tallymark.site.shown import Sentence, Shown, sourced, value_text, words
@@ -42,6 +43,28 @@ def row_label(report: ReportData, row: int) -> Shown:
 def row_title(report: ReportData) -> str:
     """The titles of the row keys, in the order of ``row_values``."""
     return " / ".join(key_title(report, key) for key in report.spec["rows"])
+
+
+def row_lines(report: ReportData, key: str) -> list[list[int]]:
+    """The rows that agree in every key but ``key``, in table order: each list is one line of a chart."""
+    found: dict[str, list[int]] = {}
+    for at, row in enumerate(report.rows):
+        others = {name: value for name, value in row["key"].items() if name != key}
+        found.setdefault(canonical.compact(others), []).append(at)
+    return list(found.values())
+
+
+def line_label(report: ReportData, row: int, key: str) -> Shown:
+    """The values of the other row keys: the short name of the line that a row is on."""
+    values = report.rows[row]["key"].items()
+    text = " / ".join(value_text(value) for name, value in values if name != key)
+    short = text if len(text) <= _LABEL_LENGTH else text[: _LABEL_LENGTH - 1] + "…"
+    return Shown(short, f"line:{report.name}/{report.rows[row]['id']}/{key}") if text else words("all rows")
+
+
+def other_keys_title(report: ReportData, key: str) -> str:
+    """The titles of the other row keys, in the order of ``line_label``."""
+    return " / ".join(key_title(report, name) for name in report.spec["rows"] if name != key)
 
 
 def key_title(report: ReportData, key: str) -> str:

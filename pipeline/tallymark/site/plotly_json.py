@@ -71,6 +71,8 @@ def _trace(figure: Figure, trace: Trace) -> dict[str, Any]:
         "x": list(trace.series.x),
         "y": list(trace.series.y),
     }
+    if not trace.named:
+        common["showlegend"] = False
     if trace.mark == "dots":
         return common | {"mode": "markers", "marker": {"symbol": "circle-open", "size": 9}}
     if trace.mark == "bars":

@@ -11,6 +11,7 @@ from typing import Any
 
 from tallymark.printable import printable as visible
 from tallymark.site import commands
+from tallymark.site.determined_view import Own, determined_view
 from tallymark.site.downloads import Download
 from tallymark.site.figures import Figure, Panels
 from tallymark.site.labels import machine_words
@@ -93,6 +94,7 @@ class ReportPage:
     completion: tuple[str, Sentence] | None
     warnings: tuple[Sentence, ...]
     notes: tuple[Sentence, ...]
+    determined: tuple[Own, ...]
     constants: tuple[tuple[str, Shown], ...]
     recount: Shown
     rerun: Shown
@@ -126,6 +128,7 @@ def report_page(
         completion=_completion(report),
         warnings=tuple(note for note in notes if _warns(note)),
         notes=tuple(note for note in notes if not _warns(note)),
+        determined=determined_view(report),
         constants=constants_view(report),
         recount=Shown(commands.recount_command(report), f"command:{report.name}/recount"),
         rerun=Shown(commands.rerun_command(report), f"command:{report.name}/rerun"),

@@ -15,6 +15,7 @@ LEDGER = (
     ("found", "Runs in the raw files."),
     ("published", "Completed runs, all of them in the table."),
     ("failed", "Runs that ended otherwise: kept, shown below, in no aggregate that does not say so."),
+    ("failed_as_planned", "Of these, the runs whose outcome their plan announced."),
     ("excluded", "Runs left out by the spec, each with its reason."),
     ("duplicate", "Runs that stand twice in the data."),
     ("expected", "Runs that the spec declares."),
@@ -22,6 +23,13 @@ LEDGER = (
     ("warmups", "Warm-up runs: recorded, never counted."),
 )
 # aggregates whose unit and rounding suit the value of a single run
+_QUOTIENTS = (
+    "ratio_of_totals",
+    "total_over_median",
+    "median_of_paired_ratios",
+    "min_of_paired_ratios",
+    "max_of_paired_ratios",
+)
 _OF_THE_RUN = ("median_of_runs", "max_of_runs", "min_of_runs", "only_value", "total")
 
 
@@ -106,8 +114,8 @@ def _measures(report: ReportData) -> tuple[Measure, ...]:
     found: dict[str, Measure] = {}
     for at, column in enumerate(report.columns):
         source = column.get("source")
-        if not source or source.startswith("histograms."):
-            continue
+        if not source or column["aggregate"] not in _OF_THE_RUN + _QUOTIENTS:
+            continue  # a histogram or a series is not one number of a run
         if column["aggregate"] not in _OF_THE_RUN:
             # unit and rounding of the column belong to a quotient, not to the run's own value
             found.setdefault(source, Measure(source, None, Format()))

@@ -116,14 +116,17 @@ def value_axis(
     return fitted_axis(values, title) if fitted and values else linear_axis(values, title)
 
 
-def nines_axis(quantiles: Sequence[Number]) -> Axis:
-    """The quantile axis of a percentile plot: each nine takes the same length, the end is the maximum."""
+def nines_axis(quantiles: Sequence[Number], of: str = "tasks") -> Axis:
+    """The quantile axis of a percentile plot: each nine takes the same length, the end is the maximum.
+
+    ``of`` names what is shared out.
+    """
     last = max((float(q) for q in quantiles if q < 1), default=0.5)
     high = math.floor(nines(last, 0) + 1e-9) + 1
     labels = ["50%", "90%", "99%", *(f"99.{'9' * count}%" for count in range(1, high))][: high + 1]
     ticks = [Tick(float(Decimal(text[:-1]) / 100), Shown(text, "axis")) for text in labels]
     inside = [tick for tick in ticks if nines(float(tick.value), 0) < high - 1e-9]
-    return Axis("nines", 0, high, "share of tasks (log axis)", (*inside, Tick(1, Shown("max", "axis"))))
+    return Axis("nines", 0, high, f"share of {of} (log axis)", (*inside, Tick(1, Shown("max", "axis"))))
 
 
 def category_axis(ids: Sequence[str], labels: Sequence[Shown], title: str) -> Axis:

@@ -1,4 +1,4 @@
-"""The numbers of a chart: four kinds of series, each of which names how to compute it again.
+"""The numbers of a chart: kinds of series, each of which names how to compute it again.
 
 ``source`` is the series' reference (``series:...``); ``x`` and ``y`` are plain numbers or row ids.
 """
@@ -28,7 +28,7 @@ QUANTILES = (
     (99_999, 100_000),
 )
 NS_PER_MS = 1_000_000
-TIMELINE_FACTORS = {"rss_bytes": (1, 1_048_576)}
+MIB = 1_048_576
 _RUN_AGGREGATES = ("median_of_runs", "max_of_runs", "min_of_runs", "only_value")
 _PAIR_AGGREGATES = ("median_of_paired_ratios", "max_of_paired_ratios", "min_of_paired_ratios")
 
@@ -132,36 +132,85 @@ def percentiles(report: ReportData, row: int, stage: str) -> Series | None:
 
 def pooled_histogram(report: ReportData, row: int, stage: str) -> histogram.Histogram | None:
     """The merged histogram of a stage over the counted runs of a row; None when there is no sample."""
-    records = [
-        run.value["histograms"][stage]
-        for run in report.row_runs(row)
-        if report.counts(run) and stage in run.value.get("histograms", {})
-    ]
+    place = stage_path(stage)
+    held = [resolve(run.value, f"$.{place}") for run in report.row_runs(row) if report.counts(run)]
+    records = [record for record in held if record is not None]
     if not records:
         return None
     merged = histogram.merged([histogram.Histogram.from_record(record) for record in records])
     return merged if merged.count else None
 
 
-def timeline(run: Run, column: str) -> Series:
-    """One column of a run's sampled timeline by time since its start in ms.
+def stage_path(stage: str) -> str:
+    """Where a run has the histogram that a chart calls so: a bare name is one of ``histograms``."""
+    return stage if "." in stage else f"histograms.{stage}"
 
-    SpecError: the timeline has no such column.
+
+def timeline(run: Run, column: str, name: str = "timeline") -> Series:
+    """One column of a series of a run over its first one: of the sampled timeline, time in ms.
+
+    Bytes are given in MiB; rows without a value are no points. SpecError: the series has no such column.
     """
-    record = run.value["timeline"]
+    record = run.value[name]
     if column not in record["columns"]:
         raise SpecError(
-            f"{run.file.document.path}::{run.pointer}.timeline",
+            f"{run.file.document.path}::{run.pointer}.{name}",
             f"it has no column {column!r}",
             f"choose from {', '.join(record['columns'])}",
         )
-    at, time = record["columns"].index(column), record["columns"].index("t_ms")
-    numerator, denominator = TIMELINE_FACTORS.get(column, (1, 1))
+    at = record["columns"].index(column)
+    points = [(row[0], row[at]) for row in record["rows"] if row[at] is not None]
+    place = f"timeline/{run.file.sha256}/{run.pointer}"
+    if name != "timeline":
+        place = f"rows/{run.file.sha256}/{run.pointer}.{name}"
     return Series(
-        f"series:timeline/{run.file.sha256}/{run.pointer}/{column}",
-        tuple(row[time] for row in record["rows"]),
-        tuple(units.scaled(row[at], numerator, denominator) for row in record["rows"]),
+        f"series:{place}/{column}",
+        tuple(x for x, _ in points),
+        tuple(in_mib(column, y) for _, y in points),
     )
+
+
+def in_mib(name: str, value: Number) -> Number:
+    """The value in the unit that charts show: MiB where the name says bytes."""
+    return units.scaled(value, 1, MIB) if name.endswith("_bytes") else value
+
+
+def line(report: ReportData, rows: Sequence[int], key: str, column: str) -> Series:
+    """The exact cell values of rows that differ in one key, over the numbers of that key."""
+    every = cells(report, column)
+    own = {report.rows[row]["id"]: key_number(report, row, key) for row in rows}
+    points = [(own[str(row)], y) for row, y in zip(every.x, every.y, strict=True) if row in own]
+    return Series(_of_line("line", report, rows, key, column), tuple(x for x, _ in points), _second(points))
+
+
+def line_runs(report: ReportData, rows: Sequence[int], key: str, column: str) -> Series:
+    """The value of every run behind such cells. SpecError: the column has no single value a run."""
+    every = runs(report, column)
+    own = {report.rows[row]["id"]: key_number(report, row, key) for row in rows}
+    points = [(own[str(row)], y) for row, y in zip(every.x, every.y, strict=True) if row in own]
+    return Series(
+        _of_line("line_runs", report, rows, key, column), tuple(x for x, _ in points), _second(points)
+    )
+
+
+def _of_line(kind: str, report: ReportData, rows: Sequence[int], key: str, column: str) -> str:
+    return f"series:{kind}/{report.name}/{report.rows[rows[0]]['id']}/{key}/{column}"
+
+
+def _second(points: Sequence[tuple[Number, Number]]) -> tuple[Number, ...]:
+    return tuple(y for _, y in points)
+
+
+def key_number(report: ReportData, row: int, key: str) -> Number:
+    """The value of a row key as a number for an axis. SpecError: it is none."""
+    value = report.rows[row]["key"].get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SpecError(
+            f"report {report.name}",
+            f"a chart has the row key {key!r} as axis, which is no number",
+            "use another",
+        )
+    return in_mib(key, value)
 
 
 def _number(run: Run, source: str) -> Number:

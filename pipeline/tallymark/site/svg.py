@@ -150,6 +150,8 @@ def _legend(figure: Figure, width: int) -> tuple[Mark, ...]:
     start = 4.0 + len(figure.legend) * _CHARACTER + 12
     marks, x, line = [], start, 0
     for trace in figure.traces:
+        if not trace.named:
+            continue
         needed = 40 + len(trace.name.text) * _CHARACTER
         if x > start and x + needed > width:
             x, line = start, line + 1
