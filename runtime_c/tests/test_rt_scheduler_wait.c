@@ -51,7 +51,7 @@ static void bug21_idle_workers_stand_still_while_one_task_runs(void) {
 }
 
 /* Bugs 2 and 3: a submission that meets a worker on its way to sleep must not be missed. */
-static void bug3_no_wake_up_is_lost_between_the_last_look_and_sleep(void) {
+static void bug2_bug3_no_wake_up_is_lost_between_the_last_look_and_sleep(void) {
     fixture_init(&f, 4);
     fixture_start(&f);
     for (uint64_t i = 0; i < FIXTURE_TASKS; i++) {
@@ -153,7 +153,7 @@ int main(void) {
     a_deadline_passes_while_a_task_runs_and_has_no_effect();
     bug10_a_wait_lasts_until_its_monotonic_deadline();
     bug21_idle_workers_stand_still_while_one_task_runs();
-    bug3_no_wake_up_is_lost_between_the_last_look_and_sleep();
+    bug2_bug3_no_wake_up_is_lost_between_the_last_look_and_sleep();
     bug5_workers_may_submit_a_thousand_deep();
     counts_add_up_whenever_they_are_polled();
     several_waiters_with_different_limits_all_wake();
