@@ -122,7 +122,13 @@ def _memory(run: dict[str, Any]) -> None:
     memory = run["memory"]
     memory["resident"] = {owner: held // 2 for owner, held in memory["owners"].items()}
     growth = sum(memory["resident"].values()) + 4096
-    memory |= {"rss_anon_at_start_bytes": MIB, "rss_growth_bytes": growth, "unexplained_bytes": 4096}
+    memory |= {
+        "rss_anon_at_start_bytes": memory["rss_anon_at_end_bytes"] - growth,
+        "rss_growth_bytes": growth,
+        "unexplained_bytes": 4096,
+        "stack_reserved_bytes": memory["resident"]["stack_bytes"],
+        "resident_api": "/proc/self/pagemap",
+    }
 
 
 def held(tasks: int = 12) -> Document:

@@ -79,6 +79,18 @@ def one_tenant_too_few(document: Document) -> None:
     del document["runs"][0]["faults"]["tenants"]["t1"]
 
 
+def unexplained(rest: int) -> Change:
+    """So much growth of memory that no owner claims, or so much claimed that did not grow."""
+
+    def change(document: Document) -> None:
+        memory = document["runs"][0]["memory"]
+        growth = sum(memory["resident"].values()) + rest
+        start = memory["rss_anon_at_end_bytes"] - growth
+        memory |= {"unexplained_bytes": rest, "rss_growth_bytes": growth, "rss_anon_at_start_bytes": start}
+
+    return change
+
+
 def never_recovered(document: Document) -> None:
     """An outage whose queue came back, and not."""
     document["runs"][0]["faults"]["outage"]["recovered"] = False
@@ -277,5 +289,13 @@ FILES: dict[str, dict[str, tuple[Callable[[], Document], Change]]] = {
         "pass": (whole.closed, same),
         "fail-rest": (whole.closed, of_run("memory", "unexplained_bytes", to=4095)),
         "fail-resident": (whole.closed, of_run("memory", "resident", "context_bytes", to=0)),
+        "fail-growth": (whole.closed, of_run("memory", "rss_anon_at_start_bytes", to=0)),
+        "fail-stacks": (whole.closed, of_run("memory", "stack_reserved_bytes", to=0)),
+    },
+    "memory-explained": {
+        "pass": (whole.closed, unexplained(256 << 10)),
+        "pass-below": (whole.closed, unexplained(-(256 << 10))),
+        "fail": (whole.closed, unexplained((256 << 10) + 1)),
+        "fail-below": (whole.closed, unexplained(-(256 << 10) - 1)),
     },
 }

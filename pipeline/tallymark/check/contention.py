@@ -12,6 +12,8 @@ _THREADS: Final = ("worker_cpu_ms", "submitter_cpu_ms", "sampler_cpu_ms", "auxil
 # The process's CPU time is read at other moments than the threads', in ticks of up to 10 ms.
 _CPU_SLACK_MS: Final = 20.0
 _CPU_SLACK: Final = 0.02
+_UNEXPLAINED: Final = 0.05
+_UNEXPLAINED_BYTES: Final = 256 << 10
 
 
 @run_rule(
@@ -80,12 +82,41 @@ def thread_cpu(run: Run) -> Iterator[Problem]:
     why="Memory by owner is an account: what nobody claims is shown, and not shared out.",
 )
 def memory_accounted(run: Run) -> Iterator[Problem]:
-    """rss_growth_bytes = sum of resident + unexplained_bytes, as far as all are known."""
+    """rss_growth_bytes = end − start of RssAnon = sum of resident + unexplained_bytes, as far as known."""
     memory: dict[str, Any] = run.value.get("memory", {})
     growth, rest = memory.get("rss_growth_bytes"), memory.get("unexplained_bytes")
+    before, after = memory.get("rss_anon_at_start_bytes"), memory.get("rss_anon_at_end_bytes")
+    where = run.at("memory", "rss_growth_bytes")
+    if growth is not None and before is not None and after is not None and growth != after - before:
+        yield Problem(where, f"{growth}, but from {before} to {after} it is {after - before}", RERUN)
     resident = list(memory.get("resident", {}).values())
     if growth is None or rest is None or not resident or None in resident:
         return
     if growth != sum(resident) + rest:
         problem = f"{growth}, but {sum(resident)} resident and {rest} unexplained"
-        yield Problem(run.at("memory", "rss_growth_bytes"), problem, RERUN)
+        yield Problem(run.at("memory", "unexplained_bytes"), problem, RERUN)
+    stacks, reserved = memory["resident"]["stack_bytes"], memory.get("stack_reserved_bytes", 0)
+    if "stack_reserved_bytes" in memory and stacks > reserved:
+        problem = f"{stacks} bytes of stacks in RAM, only {reserved} reserved"
+        yield Problem(run.at("memory", "resident", "stack_bytes"), problem, RERUN)
+
+
+@run_rule(
+    "memory-explained",
+    "The owners explain the growth of memory within 5 percent",
+    why="A part that nobody claims is a leak that no owner shows. It is said, and the run stays: kernels "
+    "count resident pages a CPU at a time, and a sanitizer has memory of its own.",
+    severity="warning",
+)
+def memory_explained(run: Run) -> Iterator[Problem]:
+    """|unexplained_bytes| ≤ 5 % of rss_growth_bytes, or 256 KiB where that is more."""
+    memory: dict[str, Any] = run.value.get("memory", {})
+    growth, rest = memory.get("rss_growth_bytes"), memory.get("unexplained_bytes")
+    if growth is None or rest is None or not run.completed:
+        return
+    if abs(rest) > max(growth * _UNEXPLAINED, _UNEXPLAINED_BYTES):
+        yield Problem(
+            run.at("memory", "unexplained_bytes"),
+            f"{rest} of a growth of {growth} bytes are unexplained",
+            "Look for memory that no owner counts before trusting memory by owner",
+        )

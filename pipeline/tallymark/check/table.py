@@ -72,6 +72,7 @@ RULES: tuple[Rule, ...] = (
     contention.idle_ratios,
     contention.thread_cpu,
     contention.memory_accounted,
+    contention.memory_explained,
     imports.sample_order,
     imports.exit_code,
     imports.reported_agrees,
