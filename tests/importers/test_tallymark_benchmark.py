@@ -54,6 +54,71 @@ def test_bytes_that_were_not_measured_are_left_out() -> None:
     assert {run.queued_bytes for run in runs if run.benchmark != "queue"} == {None}
 
 
+def with_latency(value: Json) -> None:
+    """Latencies and peak memory of the case ``queue``, and a figure over the better of two cases.
+
+    CPU of ``queue`` over the lower of ours and loop: 9 ms over min(40, 20), then 9 over min(30, 10).
+    """
+    for number, one in enumerate(value["rounds"], start=1):
+        one["runs"]["queue"][0].update(
+            latency_p50_ns=250_000 * number, latency_p99_ns=2_500_000 * number, memory_bytes=4096
+        )
+        one["runs"]["queue"][0].update(cpu_ns_per_task=9000.0, memory_per_task=4.096, turns=number)
+    over = {"case": "queue", "over": ["ours", "loop"], "better": "lower"}
+    value["to_best"] = {"median": 0.675, "low": 0.45, "high": 0.9, "quantity": "cpu_s", **over}
+    value["turns"] = {"median": 1.5, "low": 1, "high": 2, "quantity": "turns", "case": "queue", "over": None}
+
+
+def test_latencies_and_peak_memory_are_carried_over() -> None:
+    made = imported(changed(with_latency))
+    queue = [run for run in made.runs if run.benchmark == "queue"]
+    assert [(run.latency_p50_s, run.latency_p99_s) for run in queue] == [(0.00025, 0.0025), (0.0005, 0.005)]
+    assert {run.memory_bytes for run in queue} == {4096}
+    assert {(run.latency_p99_s, run.memory_bytes) for run in made.runs if run.benchmark != "queue"} == {
+        (None, None)
+    }
+    assert any("'turns' is measured by the benchmark" in loss.reason for loss in made.loss)
+
+
+def test_only_a_document_with_latencies_needs_the_newer_schema() -> None:
+    request = Request("x", "b", datetime(2027, 1, 1, tzinfo=UTC))
+    for value, schema in (
+        (benchmark(), "imported-execution/1.0"),
+        (changed(with_latency), "imported-execution/1.1"),
+    ):
+        encoded = canonical.encode(document(imported(value), source_of(value), request))
+        assert json.loads(encoded)["schema"] == schema
+        assert check.check_document(documents.from_bytes(encoded, "data/x/b.json")) == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda v: v["to_best"].update(better="higher"), "$.to_best.median: is not the median"),
+        (lambda v: v["to_best"].pop("better"), "$.to_best: the key 'better' is missing"),
+        (lambda v: v["to_best"].update(better="lighter"), "$.to_best.better: is neither higher nor lower"),
+        (lambda v: v["to_best"].update(over=["ours", 7]), "$.to_best.over: is no list of cases"),
+        (lambda v: v["to_best"].update(over=[]), "$.to_best.over: is no list of cases"),
+        (lambda v: v["to_best"].update(over=["ours", "them"]), "$.to_best.over: 'them' has no 'cpu_s'"),
+        (lambda v: v["turns"].update(high=3), "$.turns.high: is not the high"),
+        (
+            lambda v: v["rounds"][0]["runs"]["queue"][0].update(cpu_ns_per_task=9001.0),
+            "$.rounds[0].runs.queue[0].cpu_ns_per_task: does not follow",
+        ),
+        (
+            lambda v: v["rounds"][0]["runs"]["queue"][0].update(latency_p99_ns=-1),
+            "$.rounds[0].runs.queue[0].latency_p99_ns: is not between 0",
+        ),
+    ],
+)
+def test_what_newer_figures_say_is_computed_again(change: Callable[[Json], Any], said: str) -> None:
+    value = changed(with_latency)
+    change(value)
+    with pytest.raises(FindingsError) as caught:
+        imported(value)
+    assert said in caught.value.line()
+
+
 def test_what_is_fixed_becomes_parameters() -> None:
     assert imported(benchmark()).runs[0].parameters == {
         "tasks": "1000",

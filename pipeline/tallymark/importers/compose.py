@@ -15,6 +15,7 @@ from tallymark.evidence.strict_json import JsonValue
 from tallymark.importers.interface import Imported, ImportedRun, Loss, Measured, Reported
 
 SCHEMA = "imported-execution/1.0"
+SCHEMA_WITH_LATENCY = "imported-execution/1.1"
 _MACHINE = ("cpu_model", "cores", "memory_bytes", "os_build", "virtualisation", "platform")
 _ID_DIGITS = 16
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -81,8 +82,9 @@ def document(imported: Imported, source: Source, request: Request) -> dict[str, 
     The id follows from the source alone, so the same file imported twice is seen to be the same.
     """
     digest = canonical.sha256_hex(source.data)
+    has_latency = any(run.latency_p50_s or run.latency_p99_s for run in imported.runs)
     return {
-        "schema": SCHEMA,
+        "schema": SCHEMA_WITH_LATENCY if has_latency else SCHEMA,
         "execution": {
             "id": digest[:_ID_DIGITS],
             "suite": request.suite,
@@ -203,5 +205,7 @@ def _run(index: int, run: ImportedRun) -> dict[str, JsonValue]:
         "memory_bytes": run.memory_bytes,
         "queued_bytes": run.queued_bytes,
         "drained_bytes": run.drained_bytes,
+        "latency_p50_s": run.latency_p50_s,
+        "latency_p99_s": run.latency_p99_s,
     }
     return record | {key: value for key, value in measures.items() if value is not None}

@@ -50,6 +50,8 @@ class ImportedRun:
     involuntary_switches: int | None = None
     queued_bytes: int | None = None
     drained_bytes: int | None = None
+    latency_p50_s: float | None = None
+    latency_p99_s: float | None = None
     round: int | None = None
     """Round of an interleaved measurement, from 1; None when every sample is a round of its own."""
 

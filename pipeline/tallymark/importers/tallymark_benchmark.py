@@ -2,21 +2,25 @@
 
 ```
 { "format": "tallymark-benchmark/1",
-  FIGURE: {"median", "low", "high", "quantity", "case", "over": case or null, …},       # any number of them
+  FIGURE: {"median", "low", "high", "quantity", "case", "over": null or a case or several,
+           "better": "higher" or "lower", …},                                       # any number of them
   "started_at": "2026-11-29T09:00:00Z", "finished_at": …, "seed": integer,
   "workload": {name: integer, text or boolean},  "compiler": the same,  "tree": the same or null,
   "machine": {"cpu_model", "cores", "memory_bytes", "kernel", "architecture"},       # null: could not be read
   "rounds": [ {"order": [case, …],
                "runs": {case: [{"tasks", "elapsed_ns", "cpu_ns", "voluntary_switches",
                                 "involuntary_switches", "backlog_bytes", "drained_bytes",
-                                "elapsed_s", "cpu_s", "tasks_per_s", "queued_bytes", …}, …]}, …}, … ] }
+                                "elapsed_s", "cpu_s", "tasks_per_s", "queued_bytes",
+                                "memory_bytes", "latency_p50_ns", "latency_p99_ns", …}, …]}, …}, … ] }
 ```
 
 A case is the benchmark, and what is fixed for all of them (workload, compiler, tree) its parameters. In a
-round, ``order`` names the case of each process as they ran. Bytes of 0 were not measured by that case. The
-four last numbers of a run follow from the others. A figure is the quantity of one case over that of another
-in each round, a case with several processes standing there with their median. All of this is computed again,
-and a file in which a number does not follow is refused. ``machine`` is what the measuring program read.
+round, ``order`` names the case of each process as they ran. Bytes and latencies of 0 were not measured by
+that case, and those of the last line may be missing. The four numbers before them follow from the others, and
+so do those of ``_per_task``. A figure is the quantity of one case over that of another in each round, or over
+the best of several; a case with several processes stands there with their median. All of this is computed
+again, and a file in which a number does not follow is refused. A figure may be of any number of a run, though
+only these become evidence. ``machine`` is what the measuring program read.
 """
 
 from __future__ import annotations
@@ -40,6 +44,7 @@ _NAME = re.compile(r"[\w-]{1,64}")
 _LONGEST_TEXT, _MOST_PARAMETERS = 2000, 32
 _LONGEST_NS = 10**16  # 116 days
 _RELATIVE = 1e-9
+_LARGEST = 1e15
 # key of the file → key of the manifest's machine
 _MACHINE = {
     "cpu_model": "cpu_model",
@@ -49,6 +54,8 @@ _MACHINE = {
     "architecture": "platform",
 }
 _DERIVED = ("elapsed_s", "cpu_s", "tasks_per_s", "queued_bytes")
+_PER_TASK = ("elapsed_ns_per_task", "cpu_ns_per_task", "switches_per_1000", "memory_per_task")
+_OPTIONAL = ("memory_bytes", "latency_p50_ns", "latency_p99_ns")
 _AGAIN = "run the benchmark again and import its file unchanged"
 Values: TypeAlias = Mapping[str, int | float]
 Round: TypeAlias = Sequence[tuple[str, Values]]
@@ -59,7 +66,7 @@ class TallymarkBenchmark:
     """The importer of the files that the programs in ``benchmarks/`` write."""
 
     name = "benchmark"
-    made_by = "make benchmark-scheduler"
+    made_by = "make benchmark"
 
     def detect(self, data: JsonValue) -> bool:
         """An object that names the format, whatever its version."""
@@ -204,13 +211,29 @@ def _values(entry: Entry) -> Values:
     values["cpu_s"] = values["cpu_ns"] / 1e9
     values["tasks_per_s"] = values["tasks"] / values["elapsed_s"]
     values["queued_bytes"] = max(values["backlog_bytes"], values["drained_bytes"]) / values["tasks"]
-    for key in _DERIVED:
+    for key in _OPTIONAL:
+        values[key] = entry.whole(key) if entry.has(key) else 0
+    values["elapsed_ns_per_task"] = values["elapsed_ns"] / values["tasks"]
+    values["cpu_ns_per_task"] = values["cpu_ns"] / values["tasks"]
+    values["switches_per_1000"] = values["voluntary_switches"] * 1000 / values["tasks"]
+    values["memory_per_task"] = values["memory_bytes"] / values["tasks"]
+    for key in (*_DERIVED, *(key for key in _PER_TASK if entry.has(key))):
         written = entry.number(key)
         if not _agree(written, values[key]):
             problem = f"does not follow from the other values, which give {values[key]!r}"
             raise entry.refusal(key, problem, _AGAIN)
         values[key] = written
-    return values
+    return values | _others(entry)
+
+
+def _others(entry: Entry) -> dict[str, int | float]:
+    """Numbers that only this benchmark has: a figure may be of them."""
+    found = {key: entry.peek(key) for key in entry.unread()}
+    return {
+        key: value
+        for key, value in found.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LARGEST
+    }
 
 
 def _runs(rounds: Sequence[Round], parameters: Mapping[str, str]) -> Iterator[ImportedRun]:
@@ -228,13 +251,15 @@ def _runs(rounds: Sequence[Round], parameters: Mapping[str, str]) -> Iterator[Im
                 elapsed_s=values["elapsed_s"],
                 exit_code=None,
                 exit_code_recorded=False,
-                memory_bytes=None,
+                memory_bytes=int(values["memory_bytes"]) or None,
                 cpu_s=values["cpu_s"],
                 operations=int(values["tasks"]),
                 voluntary_switches=int(values["voluntary_switches"]),
                 involuntary_switches=int(values["involuntary_switches"]),
                 queued_bytes=int(values["backlog_bytes"]) or None,
                 drained_bytes=int(values["drained_bytes"]) or None,
+                latency_p50_s=values["latency_p50_ns"] / 1e9 or None,
+                latency_p99_s=values["latency_p99_ns"] / 1e9 or None,
             )
 
 
@@ -261,17 +286,34 @@ def _verify_figures(top: Entry, rounds: Sequence[Round]) -> None:
 
 
 def _ratio(figure: Entry, processes: Round) -> int | float:
-    """The quantity of the figure's case in one round, over that of the other case when there is one."""
-    above = _middle(figure, "case", processes)
-    below = _middle(figure, "over", processes) if figure.has("over") else 1
+    """The quantity of the figure's case in one round, over that of the other case, or of the best one."""
+    above = _middle(figure, "case", figure.text("case"), processes)
+    if not figure.has("over"):
+        return above
+    below = _best(figure, processes)
     if below == 0:
         raise figure.refusal("over", "divides by 0", _AGAIN)
     return above / below
 
 
-def _middle(figure: Entry, key: str, processes: Round) -> int | float:
+def _best(figure: Entry, processes: Round) -> int | float:
+    """The quantity of the case that the figure is over; of several, the best of the round."""
+    over = figure.peek("over")
+    if not isinstance(over, list):
+        return _middle(figure, "over", figure.text("over"), processes)
+    better = figure.text("better")
+    if better not in ("higher", "lower"):
+        raise figure.refusal("better", "is neither higher nor lower", _AGAIN)
+    names = [name for name in figure.array("over") if isinstance(name, str)]
+    if not names or len(names) < len(over):
+        raise figure.refusal("over", "is no list of cases", _AGAIN)
+    found = [_middle(figure, "over", name, processes) for name in names]
+    return max(found) if better == "higher" else min(found)
+
+
+def _middle(figure: Entry, key: str, named: str, processes: Round) -> int | float:
     """The median of a quantity over the processes of a case."""
-    quantity, named = figure.text("quantity"), figure.text(key)
+    quantity = figure.text("quantity")
     found = [values[quantity] for case, values in processes if case == named and quantity in values]
     if not found:
         raise figure.refusal(key, f"{shown(named)} has no {shown(quantity)} in a round", _AGAIN)
