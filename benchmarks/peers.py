@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from programs import BenchmarkError, call
@@ -39,7 +39,14 @@ def taskflow_version(folder: Path | None) -> str:
     return f"{number // 100000}.{number // 100 % 1000}.{number % 100}"
 
 
-def core_distance(program: Path) -> Mapping[str, int]:
-    """Nanoseconds that a cache line takes to the other core and back; 0 with one core."""
-    printed = json.loads(call(str(program), "core-distance", "null", "1", "1", "1"))
-    return {"core_round_trip_ns": int(printed["latency_p50_ns"])}
+def core_distance(*arguments: str) -> Callable[[Path], Mapping[str, int]]:
+    """What measures, in nanoseconds, how long a cache line takes to the other core and back; 0 with one core.
+
+    The arguments are those that the program wants behind the name of its executor.
+    """
+
+    def measure(program: Path) -> Mapping[str, int]:
+        printed = json.loads(call(str(program), "core-distance", *arguments))
+        return {"core_round_trip_ns": int(printed["latency_p50_ns"])}
+
+    return measure

@@ -134,7 +134,7 @@ def benchmark(tasks: int, rounds: int) -> Benchmark:
         rounds=rounds,
         seconds_at_most=420,
         versions={"onetbb": onetbb, "taskflow": taskflow_version(folder)},
-        around=core_distance,
+        around=core_distance("null", "1", "1", "1"),
     )
 
 

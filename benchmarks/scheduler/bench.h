@@ -61,6 +61,8 @@ void bench_body_run_timed(bench_body *self, uint64_t task_id, uint32_t thread);
 void bench_body_work(bench_body *self, uint64_t task_id, uint32_t thread);
 /* Tasks done so far, by all threads; may be read at any time. */
 uint64_t bench_body_done(const bench_body *self);
+/* Empties the histograms, after a warm-up. Only while nothing runs. */
+void bench_body_forget_times(bench_body *self);
 /* Checksum, count and queue percentiles; when nothing runs any more. */
 void bench_body_report(const bench_body *self, measure_outcome *outcome);
 

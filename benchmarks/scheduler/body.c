@@ -115,6 +115,12 @@ uint64_t bench_body_done(const bench_body *self) {
     return done;
 }
 
+void bench_body_forget_times(bench_body *self) {
+    for (uint32_t i = 0; i < self->thread_count; i++) {
+        rt_histogram_init(&self->threads[i].histogram);
+    }
+}
+
 void bench_body_report(const bench_body *self, measure_outcome *outcome) {
     static rt_histogram all;
     rt_task_body_counts counts;

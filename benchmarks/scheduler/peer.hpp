@@ -73,6 +73,7 @@ template <class Library> class Runner {
     void warm_up(const bench_options &options) {
         run_closed(options.tasks < warm_up_tasks ? options.tasks : warm_up_tasks, options.window);
         bench_body_report(body_, &warm_);
+        bench_body_forget_times(body_);
     }
 
     uint64_t done() const { return bench_body_done(body_); }
