@@ -37,7 +37,7 @@ cmake -S runtime_c -B $(BUILD)/c-$(1) -DTALLYMARK_SANITIZE=$(1) -DTALLYMARK_WERR
 endef
 
 .PHONY: help install demo test check lint layers c-test sanitize sanitize-extension python-test system-packages cases benchmark \
-	$(BENCHMARKS:%=benchmark-%) screenshots clean
+	$(BENCHMARKS:%=benchmark-%) screenshots ab-libraries clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -98,6 +98,13 @@ python-test: system-packages $(VENV)/.installed-test
 cases: $(VENV)/.installed-test
 	@test -d "$(CASES)" || { echo "make cases: CASES=$(CASES) is not a directory" >&2; exit 2; }
 	@TALLYMARK_CASES="$(abspath $(CASES))" $(BIN)/pytest tests/cases
+
+## make ab-libraries         a second build of the runtime, with LTO, for examples/ab.toml
+ab-libraries: $(VENV)/.installed-test
+	@PATH="$(CURDIR)/$(BIN):$$PATH"; export PATH; \
+	cmake -S runtime_c -B $(BUILD)/ab/lto -DSKBUILD=ON -DTALLYMARK_LTO=ON \
+		-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" >/dev/null \
+		&& cmake --build $(BUILD)/ab/lto --parallel 2 >/dev/null
 
 ## make benchmark-NAME       one benchmark: scheduler, open_loop, coroutine, histogram, context, lookup
 $(BENCHMARKS:%=benchmark-%): benchmark-%: system-packages install

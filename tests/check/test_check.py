@@ -52,7 +52,7 @@ def test_a_finding_is_one_line_with_place_problem_and_remedy() -> None:
             "$.schema",
             "Use runtime-execution/1.0 or runtime-execution/1.1, or",
         ),
-        ({"schema": "other/1.0"}, "$.schema", "Use one of findings/1.0"),
+        ({"schema": "other/1.0"}, "$.schema", "Use one of ab-plan/1.0"),
         ({"schema": "runtime-execution/1.0\n"}, "$.schema", "unknown"),
     ],
 )

@@ -35,7 +35,7 @@ def messages(document: dict[str, Any], schema_id: str = RUNTIME) -> list[tuple[s
 
 
 def test_the_schemas_of_this_version_are_shipped() -> None:
-    kinds = ("findings", "imported-execution", "report", "report-spec", "runtime-execution")
+    kinds = ("ab-plan", "findings", "imported-execution", "report", "report-spec", "runtime-execution")
     grown = ("imported-execution", "report", "report-spec", "runtime-execution")
     assert sorted(schemas.released()) == sorted([f"{k}/1.0" for k in kinds] + [f"{k}/1.1" for k in grown])
 

@@ -71,7 +71,7 @@ def run(
         seed=seed,
     )
     directory = project / "data" / suite if out is None else out
-    return _told(measure.run(request, directory, reporter(), resume=resume))
+    return told(measure.run(request, directory, reporter(), resume=resume))
 
 
 def _smoke(project: Path, out: Path | None) -> int:
@@ -79,7 +79,7 @@ def _smoke(project: Path, out: Path | None) -> int:
     directory = project / "build" / "smoke" if out is None else out
     if out is None:
         shutil.rmtree(directory, ignore_errors=True)
-    return max(_told(written) for written in catalogue.run_smoke(directory, reporter()))
+    return max(told(written) for written in catalogue.run_smoke(directory, reporter()))
 
 
 @click.command()
@@ -99,11 +99,11 @@ def recover(journal: Path, out: Path | None) -> int:
     there, the suite still runs), 5 not a journal.
     """
     written = recovery.recover(journal, out)
-    _told(written)
+    told(written)
     return errors.FINDINGS if written.refused else errors.CLEAN
 
 
-def _told(written: Written) -> int:
+def told(written: Written) -> int:
     """Print the path as the result, and everything a user must hear as talk."""
     for line in written.unexpected:
         talk(f"{shown_path(written.path)}: {line}")

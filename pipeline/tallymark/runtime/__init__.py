@@ -6,7 +6,10 @@ record and its manifest are texts written by the runtime; nothing here adds to t
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
 import json
+import sys
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
@@ -131,6 +134,36 @@ def source_digest_of_build() -> str | None:
         return str(build_information()["source_digest"])
     except BrokenRuntimeError:
         return None
+
+
+def use_library(path: str) -> None:
+    """Load the compiled module of this process from a file, in the place of the installed one.
+
+    BrokenRuntimeError: the file is no such module. Before anything else of this package is called.
+    """
+    name = "tallymark._runtime"
+    loader = importlib.machinery.ExtensionFileLoader(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec is not None
+    try:
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+        _ = module.ffi, module.lib.rt_run_options_init
+    except (ImportError, AttributeError):
+        raise BrokenRuntimeError("--library", "the file is no runtime", "name _runtime.abi3.so") from None
+    sys.modules[name] = module
+
+
+def description() -> dict[str, Any]:
+    """What the loaded library says about itself: its file, its build, the version of its workload."""
+    ffi, lib = _load()
+    defaults = ffi.new("rt_run_options *")
+    lib.rt_run_options_init(defaults)
+    return {
+        "library": sys.modules["tallymark._runtime"].__file__,
+        "benchmark_version": _text(ffi, defaults.benchmark_version),
+        "build": build_information(),
+    }
 
 
 def _load() -> tuple[Ffi, Lib]:

@@ -3,7 +3,10 @@
 One JSON object of options on standard input; on standard output one JSON object a line: progress about ten
 times a second, then ``{"manifest": …, "run": …}`` as the runtime wrote them, exit status 0 whatever the
 outcome of the run. ``{"error": {"status", "message"}}`` and exit status 1 when there is no record.
-SIGINT and SIGTERM end the run early and keep its record.
+SIGINT and SIGTERM end the run early and keep its record; so does SIGALRM, which means that its time is over.
+
+``--library FILE`` runs the compiled module of that file in the place of the installed one. ``--describe``
+makes no run: one JSON object says which library it is, its build and the version of its workload.
 
 It imports the compiled module and the standard library alone, so that the memory of a run is its own.
 """
@@ -19,7 +22,7 @@ from types import FrameType
 from typing import Any
 
 from tallymark.errors import BrokenRuntimeError, TallymarkError, UsageError
-from tallymark.runtime import Progress, Run, RunOptions, RunRefusedError
+from tallymark.runtime import Progress, Run, RunOptions, RunRefusedError, description, use_library
 
 POLL_S = 0.1
 _NOTHING_YET = Progress("setup", 0, 0, 0, 0, 0, 0, 0, 0.0)
@@ -31,7 +34,7 @@ class _Interruption:
     def __init__(self) -> None:
         self._run: Run | None = None
         self._number = 0
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
             signal.signal(number, self._handle)
 
     def watch(self, run: Run | None) -> None:
@@ -64,6 +67,12 @@ def main() -> int:
     """Read the options, make the run, print its lines; the exit status."""
     interruption = _Interruption()
     try:
+        arguments = sys.argv[1:]
+        if arguments[:1] == ["--library"]:
+            use_library(arguments[1])
+        if arguments[-1:] == ["--describe"]:
+            _print(json.dumps(description()))
+            return 0
         options = RunOptions.from_json(_read_options(sys.stdin.read()))
         _print_progress(_NOTHING_YET)
         with Run(options) as run:

@@ -25,7 +25,8 @@ from tallymark.evidence import canonical, strict_json
 from tallymark.suites import host
 from tallymark.suites.model import Json
 
-COMMAND = (sys.executable, "-I", "-m", "tallymark.runtime")
+Command: TypeAlias = tuple[str, ...]
+COMMAND: Command = (sys.executable, "-I", "-m", "tallymark.runtime")
 _STDERR_KEPT = 4096
 _CHUNK = 1 << 16
 _GRACE_S = 10.0  # for a run that is told to end: it stops its tasks, verifies and writes its record
@@ -80,7 +81,7 @@ def describe(end: End) -> str:
 class Child:
     """A running child. Use it as a context manager: leaving it leaves no process behind."""
 
-    def __init__(self, options: Json, command: tuple[str, ...] = COMMAND) -> None:
+    def __init__(self, options: Json, command: Command = COMMAND) -> None:
         self._oom_kills = host.oom_kills()
         # a session of its own: Ctrl-C on the terminal reaches the suite alone, which passes it on once
         self._process = subprocess.Popen(

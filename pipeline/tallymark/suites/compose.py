@@ -31,6 +31,7 @@ def document(session: Session, finished_at: str) -> Json:
             **{key: execution[key] for key in ("warmup_runs", "repetitions")},
             "plan": [planned.to_json() for planned in session.plan.runs],
             **({"interruptions": interruptions} if interruptions else {}),
+            **({"ab": execution["ab"]} if "ab" in execution else {}),
         },
         "manifest": session.manifest,
         "gate": session.gate,

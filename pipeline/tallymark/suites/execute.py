@@ -9,7 +9,7 @@ from tallymark.errors import BrokenRuntimeError, TallymarkError, UsageError
 from tallymark.evidence.canonical import compact
 from tallymark.evidence.journal import Journal
 from tallymark.suites import host, records
-from tallymark.suites.child import Died, End, Finished, Refused
+from tallymark.suites.child import COMMAND, Command, Died, End, Finished, Refused
 from tallymark.suites.launch import run_once
 from tallymark.suites.model import Json, PlannedRun
 from tallymark.suites.progress import Reporter
@@ -34,17 +34,17 @@ def remaining(session: Session, journal: Journal, stop: Stop, reporter: Reporter
     reporter.begin(sum(planned.configuration.tasks for _, planned in todo))
     for done, (section, planned) in enumerate(todo):
         if stop.requested:
-            raise _stopped(session, journal, done)
-        verdict = _one(session, section, planned, journal, stop, reporter)
+            raise stopped(session, journal, done)
+        verdict = one(session, section, planned, journal, stop, reporter)
         reporter.finished(verdict.run)
         if verdict.error is not None:
             raise verdict.error
         if not verdict.counts:
-            raise _stopped(session, journal, done)
+            raise stopped(session, journal, done)
 
 
 @dataclass(frozen=True, slots=True)
-class _Verdict:
+class Verdict:
     """The record of a run, whether it counts as made (or must be made again), and what stops the suite."""
 
     run: Json
@@ -52,19 +52,25 @@ class _Verdict:
     error: TallymarkError | None
 
 
-def _one(
-    session: Session, section: Section, planned: PlannedRun, journal: Journal, stop: Stop, reporter: Reporter
-) -> _Verdict:
+def one(
+    session: Session,
+    section: Section,
+    planned: PlannedRun,
+    journal: Journal,
+    stop: Stop,
+    reporter: Reporter,
+    command: Command = COMMAND,
+) -> Verdict:
     """Make one run. Whatever comes of it, its journal line is written before this returns."""
     attempt = Attempt(section, planned, new_id(), utc_now(), host.state(), progress={})
     append(journal, "started", section=section, index=planned.index, run_id=attempt.run_id, host=attempt.host)
-    end = run_once(planned, attempt.run_id, stop, _Watch(session, attempt, journal, reporter))
+    end = run_once(planned, attempt.run_id, stop, _Watch(session, attempt, journal, reporter), command)
     verdict = _judged(session, attempt, end, stopped=stop.requested > 0)
     append(journal, "finished" if verdict.counts else "interrupted", section=section, run=verdict.run)
     return verdict
 
 
-def _judged(session: Session, attempt: Attempt, end: End, *, stopped: bool) -> _Verdict:
+def _judged(session: Session, attempt: Attempt, end: End, *, stopped: bool) -> Verdict:
     match end:
         case Finished():
             error = other_manifest(session.manifest or {}, end.manifest, _where(attempt))
@@ -76,7 +82,7 @@ def _judged(session: Session, attempt: Attempt, end: End, *, stopped: bool) -> _
             error, run = None, records.of_failure(attempt, f"refused, {end.status}: {end.message}")
         case Died():
             error, run = None, records.of_death(attempt, end)
-    return _Verdict(run, error is None and (not stopped or run["outcome"] == "completed"), error)
+    return Verdict(run, error is None and (not stopped or run["outcome"] == "completed"), error)
 
 
 def refused(end: Refused) -> UsageError:
@@ -134,7 +140,7 @@ def _name(section: Section, planned: PlannedRun, session: Session) -> str:
     return f"{'warm-up' if section == 'warmups' else 'run'} {planned.index + 1}/{len(several)}"
 
 
-def _stopped(session: Session, journal: Journal, done: int) -> StoppedError:
+def stopped(session: Session, journal: Journal, done: int) -> StoppedError:
     finished = len(session.finished) + done
     planned = len(session.plan.warmups) + len(session.plan.runs)
     return StoppedError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tallymark.suites.child import Child, End
+from tallymark.suites.child import COMMAND, Child, Command, End
 from tallymark.suites.model import Configuration, Json, PlannedRun
 from tallymark.suites.stop import Stop
 
@@ -76,9 +76,15 @@ class Unwatched:
         """Nothing."""
 
 
-def run_once(planned: PlannedRun, run_id: str, stop: Stop, watch: Watch | None = None) -> End:
-    """Make the run in a process of its own and wait for its end."""
+def run_once(
+    planned: PlannedRun,
+    run_id: str,
+    stop: Stop,
+    watch: Watch | None = None,
+    command: Command = COMMAND,
+) -> End:
+    """Make the run in a process of its own, started by ``command``, and wait for its end."""
     watch = watch or Unwatched()
-    with Child(options(planned, run_id)) as child, stop.watching(child):
+    with Child(options(planned, run_id), command) as child, stop.watching(child):
         watch.started(child.pid)
         return child.wait(deadline_s(planned), watch.advanced)

@@ -14,6 +14,7 @@ from tallymark.evidence.journal import Journal
 from tallymark.evidence.journal import read as read_journal
 from tallymark.suites import compose, execute, precheck, smoke
 from tallymark.suites.assertion import require_all
+from tallymark.suites.child import COMMAND, Command
 from tallymark.suites.model import Plan
 from tallymark.suites.plan import Request, build
 from tallymark.suites.progress import Reporter
@@ -48,14 +49,14 @@ def run(
     if directory.exists() and not directory.is_dir():
         raise UsageError(shown_path(directory), "it is not a folder", "choose a folder for --out")
     open_journal = _reopened if resume else _begun
-    with Stop() as stop, _kept_if_measured(open_journal(request, plan, directory)) as journal:
+    with Stop() as stop, kept_if_measured(open_journal(request, plan, directory)) as journal:
         session = close_lost(journal)
-        _admit(session, proof, directory, stop, reporter, journal)
+        admit(session, proof, directory, stop, reporter, journal)
         try:
-            execute.remaining(_state(journal), journal, stop, reporter)
+            execute.remaining(state(journal), journal, stop, reporter)
         finally:
             reporter.close()
-        session = _state(journal)
+        session = state(journal)
         findings = compose.write(compose.document(session, utc_now()), target)
         journal.path.unlink()
     return Written(target, compose.unexpected(session), findings)
@@ -77,11 +78,11 @@ def refuse_existing(target: Path) -> None:
 def _begun(request: Request, plan: Plan, directory: Path) -> Journal:
     path = journal_path(directory, plan.label)
     if path.exists():
-        raise _already_begun(path, plan)
+        raise already_begun(path, plan)
     return Journal.create(path, header(plan))
 
 
-def _already_begun(path: Path, plan: Plan) -> ConflictError:
+def already_begun(path: Path, plan: Plan) -> ConflictError:
     """Say which of two it is: a suite that still runs (then this raises), or one that was killed."""
     try:
         journal, content = Journal.resume(path)
@@ -119,39 +120,46 @@ def _reopened(request: Request, plan: Plan, directory: Path) -> Journal:
 
 
 @contextmanager
-def _kept_if_measured(journal: Journal) -> Iterator[Journal]:
+def kept_if_measured(journal: Journal) -> Iterator[Journal]:
     """Hold the journal; on an error, one that has no record of any run is removed: it would only block."""
     with journal:
         try:
             yield journal
         except BaseException:
-            session = _state(journal)
+            session = state(journal)
             if not session.finished and not session.cut_short:
                 journal.path.unlink()
             raise
 
 
-def _state(journal: Journal) -> Session:
+def state(journal: Journal) -> Session:
     return fold(read_journal(journal.path), shown_path(journal.path))
 
 
-def _admit(
-    session: Session, proof: Proof | None, directory: Path, stop: Stop, reporter: Reporter, journal: Journal
+def admit(
+    session: Session,
+    proof: Proof | None,
+    directory: Path,
+    stop: Stop,
+    reporter: Reporter,
+    journal: Journal,
+    command: Command = COMMAND,
 ) -> None:
     """Let the runs begin: the smoke gate and the pre-check for a new suite, the same build for a resumed one.
 
+    ``command`` starts the runtime that is measured.
     FindingsError: a statement does not hold. BrokenRuntimeError: a resumed suite met another build.
     """
     if session.complete:
         return
     # first of all, so that a configuration which only the runtime can refuse costs no gate
-    trial = precheck.trial(session.plan, stop)
+    trial = precheck.trial(session.plan, stop, command)
     manifest = trial.end.manifest
     if session.manifest is not None:
         error = execute.other_manifest(session.manifest, manifest, "--resume")
         if error is not None:
             raise error
-    gate = session.gate or (proof or smoke.prove(stop, reporter)).to_json()
+    gate = session.gate or (proof or smoke.prove(stop, reporter, command)).to_json()
     assertions = precheck.judge(trial, session.plan, gate, directory)
     require_all(assertions, reporter)
     if session.gate is None:

@@ -18,7 +18,7 @@ from tallymark.errors import BrokenRuntimeError, UsageError
 from tallymark.evidence import canonical, documents
 from tallymark.suites import compose, execute
 from tallymark.suites.assertion import Assertion
-from tallymark.suites.child import Finished, Refused, describe
+from tallymark.suites.child import COMMAND, Command, Finished, Refused, describe
 from tallymark.suites.launch import run_once
 from tallymark.suites.model import Configuration, Json, Plan, PlannedRun
 from tallymark.suites.stamp import new_id, utc_now
@@ -41,7 +41,7 @@ class Trial:
     wall_ms: float
 
 
-def trial(plan: Plan, stop: Stop) -> Trial:
+def trial(plan: Plan, stop: Stop, command: Command = COMMAND) -> Trial:
     """One run of the plan's first configuration with at most 1,000 tasks, and of each other with a few.
 
     Whatever the runtime refuses of a plan is thus known before anything is measured.
@@ -49,9 +49,9 @@ def trial(plan: Plan, stop: Stop) -> Trial:
     StoppedError: the user stopped it.
     """
     first, *others = dict.fromkeys(planned.configuration for planned in plan.runs)
-    made = _tried(reduced(first, TASKS), stop)
+    made = _tried(reduced(first, TASKS), stop, command)
     for other in others:
-        _tried(reduced(other, 1), stop)
+        _tried(reduced(other, 1), stop, command)
     return made
 
 
@@ -71,10 +71,10 @@ def reduced(configuration: Configuration, tasks: int) -> Configuration:
     )
 
 
-def _tried(configuration: Configuration, stop: Stop) -> Trial:
+def _tried(configuration: Configuration, stop: Stop, command: Command) -> Trial:
     planned = PlannedRun(0, 1, configuration)
     begun = time.monotonic_ns()
-    end = run_once(planned, new_id(), stop)
+    end = run_once(planned, new_id(), stop, command=command)
     wall_ms = (time.monotonic_ns() - begun) / 1e6
     stop.check("pre-check")
     if isinstance(end, Refused):

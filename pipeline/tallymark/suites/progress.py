@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 from tallymark import units
 from tallymark.printable import log_line
-from tallymark.suites.model import Json, PlannedRun
+from tallymark.suites.model import NO_VARIANT, Json, PlannedRun
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -144,8 +144,9 @@ class Bar:
 def describe(planned: PlannedRun) -> str:
     """``agents=1000 tasks=100000 workers=8, repetition 2``."""
     chosen = planned.configuration
+    variant = "" if chosen.variant == NO_VARIANT else f"{chosen.variant}: "
     return (
-        f"agents={chosen.agents} tasks={chosen.tasks} workers={chosen.workers},"
+        f"{variant}agents={chosen.agents} tasks={chosen.tasks} workers={chosen.workers},"
         f" repetition {planned.repetition}"
     )
 

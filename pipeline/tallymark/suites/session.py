@@ -82,12 +82,15 @@ def journal_path(directory: Path, label: str) -> Path:
     return directory / f"{label}.journal"
 
 
-def header(plan: Plan) -> Json:
-    """The first line of a new journal: all that is decided before the first process starts."""
+def header(plan: Plan, execution_id: str | None = None, ab: Json | None = None) -> Json:
+    """The first line of a new journal: all that is decided before the first process starts.
+
+    ``execution_id``: drawn unless given. ``ab``: what the document says of the other side of an A/B.
+    """
     return {
         "journal": FORMAT,
         "execution": {
-            "id": new_id(),
+            "id": execution_id or new_id(),
             "suite": plan.suite,
             "label": plan.label,
             "started_at": utc_now(),
@@ -96,6 +99,7 @@ def header(plan: Plan) -> Json:
             "tool_version": __version__,
             "warmup_runs": len(plan.warmups),
             "repetitions": plan.repetitions,
+            **({} if ab is None else {"ab": ab}),
         },
         "schema": SCHEMA,
         "warmups": [planned.to_json() for planned in plan.warmups],

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tallymark.suites import statements
 from tallymark.suites.assertion import Assertion, require_all
-from tallymark.suites.child import Finished, Refused, describe
+from tallymark.suites.child import COMMAND, Command, Finished, Refused, describe
 from tallymark.suites.launch import run_once
 from tallymark.suites.model import Json, PlannedRun, Scalar, fixture
 from tallymark.suites.progress import Reporter
@@ -70,18 +70,21 @@ class Proof:
         }
 
 
-def prove(stop: Stop, reporter: Reporter) -> Proof:
-    """Run the gate. FindingsError: a statement does not hold. StoppedError: the user stopped it."""
+def prove(stop: Stop, reporter: Reporter, command: Command = COMMAND) -> Proof:
+    """Run the gate on the runtime that ``command`` starts.
+
+    FindingsError: a statement does not hold. StoppedError: the user stopped it.
+    """
     started_at = utc_now()
-    assertions = judged(stop)
+    assertions = judged(stop, command)
     require_all(assertions, reporter)
     return Proof(started_at, assertions)
 
 
-def judged(stop: Stop) -> tuple[Assertion, ...]:
+def judged(stop: Stop, command: Command = COMMAND) -> tuple[Assertion, ...]:
     """Make all smoke runs and judge them, whatever comes out. StoppedError: the user stopped it."""
-    samples, silent = _samples(stop)
-    refusals = tuple(_refusal(name, values, stop) for name, values in REFUSED.items())
+    samples, silent = _samples(stop, command)
+    refusals = tuple(_refusal(name, values, stop, command) for name, values in REFUSED.items())
     ran = Assertion(
         "smoke.ran",
         not silent,
@@ -98,12 +101,12 @@ def judged(stop: Stop) -> tuple[Assertion, ...]:
     )
 
 
-def _samples(stop: Stop) -> tuple[list[Sample], list[str]]:
+def _samples(stop: Stop, command: Command) -> tuple[list[Sample], list[str]]:
     """The runs that have a record, and a line for each that has none."""
     samples, silent = [], []
     for index, (name, values) in enumerate(VARIANTS.items()):
         planned = PlannedRun(index, 1, BASE.with_values(values))
-        end = run_once(planned, new_id(), stop)
+        end = run_once(planned, new_id(), stop, command=command)
         stop.check("smoke")
         if isinstance(end, Finished):
             outcome = "overloaded" if name == REJECTING else "completed"
@@ -113,8 +116,8 @@ def _samples(stop: Stop) -> tuple[list[Sample], list[str]]:
     return samples, silent
 
 
-def _refusal(name: str, values: dict[str, Scalar], stop: Stop) -> Assertion:
-    end = run_once(PlannedRun(0, 1, BASE.with_values(values)), new_id(), stop)
+def _refusal(name: str, values: dict[str, Scalar], stop: Stop, command: Command) -> Assertion:
+    end = run_once(PlannedRun(0, 1, BASE.with_values(values)), new_id(), stop, command=command)
     stop.check("smoke")
     passed = isinstance(end, Refused) and bool(end.status) and bool(end.message)
     return Assertion(f"smoke.refuses_{'_'.join(name.split())}", passed, describe(end))
