@@ -1,38 +1,41 @@
 #include "rt_agent_pool.h"
 
 #include "rt_random.h"
+#include "rt_role_arena.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* Open addressing with linear probing; a free place has no role. Removal shifts the cluster back, so there
- * are no tombstones and lookups stay short. */
+ * are no tombstones and lookups stay short. With 8 bytes a place, a line of the cache holds 8 of them. */
 typedef struct index_entry {
-    uint64_t hash;
-    rt_agent_role *role;
+    uint32_t hash; /* the low half: it tells the home, and keeps other roles from being read */
+    uint32_t role; /* block of the arena; 0: free */
 } index_entry;
 
 struct rt_agent_pool {
     rt_allocator *allocator;
     index_entry *index;
     uint64_t mask; /* places - 1; places is a power of two, at least twice the capacity */
-    uint64_t role_bytes;
+    rt_role_arena roles;
     uint32_t capacity;
     uint32_t count;
 };
 
-static uint64_t hash_of(const char *name, size_t bytes) {
+static uint32_t hash_of(const char *name, size_t bytes) {
     uint64_t hash = bytes;
-    uint64_t word;
-    while (bytes >= 8) {
-        memcpy(&word, name, 8);
+    uint64_t word = 0;
+    if (bytes < 8) {
+        memcpy(&word, name, bytes);
+        return (uint32_t)rt_random_mix(hash ^ word);
+    }
+    for (size_t at = 0; at + 8 < bytes; at += 8) {
+        memcpy(&word, name + at, 8);
         hash = (hash ^ word) * UINT64_C(0x9FB21C651E98DF25);
         hash ^= hash >> 32;
-        name += 8;
-        bytes -= 8;
     }
-    word = 0;
-    memcpy(&word, name, bytes);
-    return rt_random_mix(hash ^ word);
+    memcpy(&word, name + bytes - 8, 8); /* overlaps the one before, so that no part of a word is left */
+    return (uint32_t)rt_random_mix(hash ^ word);
 }
 
 rt_status rt_agent_pool_create(rt_allocator *allocator, uint32_t capacity, rt_agent_pool **out,
@@ -56,6 +59,7 @@ rt_status rt_agent_pool_create(rt_allocator *allocator, uint32_t capacity, rt_ag
     }
     *self =
         (rt_agent_pool){.allocator = allocator, .index = index, .mask = places - 1u, .capacity = capacity};
+    rt_role_arena_init(&self->roles, allocator);
     *out = self;
     return RT_OK;
 }
@@ -64,20 +68,27 @@ void rt_agent_pool_destroy(rt_agent_pool *self) {
     if (self == NULL) {
         return;
     }
-    for (uint64_t i = 0; i <= self->mask; i++) {
-        rt_free(self->allocator, self->index[i].role);
-    }
+    rt_role_arena_reset(&self->roles);
     rt_free_lines(self->allocator, self->index);
     rt_free(self->allocator, self);
 }
 
+static rt_agent_role *role_at(const rt_agent_pool *self, const index_entry *entry) {
+    return rt_role_arena_at(&self->roles, entry->role);
+}
+
+static bool is_named(const rt_agent_pool *self, const index_entry *entry, const char *name,
+                     size_t name_bytes) {
+    const rt_agent_role *const role = role_at(self, entry);
+    return role->name_bytes == name_bytes && memcmp(role + 1, name, name_bytes) == 0;
+}
+
 /* The place of the name, or the free place where it would go. */
-static index_entry *place_of(const rt_agent_pool *self, uint64_t hash, const char *name, size_t name_bytes) {
+static index_entry *place_of(const rt_agent_pool *self, uint32_t hash, const char *name, size_t name_bytes) {
     uint64_t at = hash & self->mask;
     for (;; at = (at + 1u) & self->mask) {
         index_entry *const entry = &self->index[at];
-        if (entry->role == NULL || (entry->hash == hash && entry->role->name_bytes == name_bytes &&
-                                    memcmp(entry->role->name, name, name_bytes) == 0)) {
+        if (entry->role == 0 || (entry->hash == hash && is_named(self, entry, name, name_bytes))) {
             return entry;
         }
     }
@@ -88,12 +99,8 @@ static size_t block_bytes(size_t name_bytes, size_t text_bytes) {
 }
 
 /* One block holds the role, its name and its text. */
-static rt_agent_role *role_create(rt_allocator *allocator, const char *name, size_t name_bytes,
-                                  const char *text, size_t text_bytes) {
-    rt_agent_role *const role = rt_allocate(allocator, block_bytes(name_bytes, text_bytes));
-    if (role == NULL) {
-        return NULL;
-    }
+static void fill_role(rt_agent_role *role, const char *name, size_t name_bytes, const char *text,
+                      size_t text_bytes) {
     char *const copy = (char *)(role + 1);
     memcpy(copy, name, name_bytes);
     if (text_bytes > 0) {
@@ -103,7 +110,6 @@ static rt_agent_role *role_create(rt_allocator *allocator, const char *name, siz
                             .text = copy + name_bytes,
                             .name_bytes = (uint32_t)name_bytes,
                             .text_bytes = (uint32_t)text_bytes};
-    return role;
 }
 
 rt_status rt_agent_pool_add(rt_agent_pool *self, const char *name, size_t name_bytes, const char *text,
@@ -111,56 +117,57 @@ rt_status rt_agent_pool_add(rt_agent_pool *self, const char *name, size_t name_b
     if (name_bytes == 0 || name_bytes > RT_AGENT_NAME_MAX_BYTES || text_bytes > RT_AGENT_TEXT_MAX_BYTES) {
         return RT_INVALID;
     }
-    const uint64_t hash = hash_of(name, name_bytes);
+    const uint32_t hash = hash_of(name, name_bytes);
     index_entry *const entry = place_of(self, hash, name, name_bytes);
-    if (entry->role != NULL) {
+    if (entry->role != 0) {
         return RT_EXISTS;
     }
     if (self->count == self->capacity) {
         return RT_FULL;
     }
-    rt_agent_role *const role = role_create(self->allocator, name, name_bytes, text, text_bytes);
-    if (role == NULL) {
+    const uint32_t role = rt_role_arena_take(&self->roles, block_bytes(name_bytes, text_bytes));
+    if (role == 0) {
         return RT_NO_MEMORY;
     }
     *entry = (index_entry){.hash = hash, .role = role};
-    self->role_bytes += block_bytes(name_bytes, text_bytes);
+    fill_role(role_at(self, entry), name, name_bytes, text, text_bytes);
     self->count++;
     return RT_OK;
 }
 
 /* Moves later entries of the cluster into the hole while that brings them nearer to their home. */
 static void close_hole(rt_agent_pool *self, uint64_t hole) {
-    for (uint64_t at = (hole + 1u) & self->mask; self->index[at].role != NULL; at = (at + 1u) & self->mask) {
+    for (uint64_t at = (hole + 1u) & self->mask; self->index[at].role != 0; at = (at + 1u) & self->mask) {
         const uint64_t home = self->index[at].hash & self->mask;
         if (((at - home) & self->mask) >= ((at - hole) & self->mask)) {
             self->index[hole] = self->index[at];
             hole = at;
         }
     }
-    self->index[hole] = (index_entry){0, NULL};
+    self->index[hole] = (index_entry){0, 0};
 }
 
 rt_status rt_agent_pool_remove(rt_agent_pool *self, const char *name, size_t name_bytes) {
     index_entry *const entry = place_of(self, hash_of(name, name_bytes), name, name_bytes);
-    if (entry->role == NULL) {
+    if (entry->role == 0) {
         return RT_NOT_FOUND;
     }
-    self->role_bytes -= block_bytes(entry->role->name_bytes, entry->role->text_bytes);
+    const rt_agent_role *const role = role_at(self, entry);
     self->count--;
-    rt_free(self->allocator, entry->role);
+    rt_role_arena_give(&self->roles, entry->role, block_bytes(role->name_bytes, role->text_bytes));
     close_hole(self, (uint64_t)(entry - self->index));
     return RT_OK;
 }
 
 const rt_agent_role *rt_agent_pool_find(const rt_agent_pool *self, const char *name, size_t name_bytes) {
-    return place_of(self, hash_of(name, name_bytes), name, name_bytes)->role;
+    const index_entry *const entry = place_of(self, hash_of(name, name_bytes), name, name_bytes);
+    return entry->role == 0 ? NULL : role_at(self, entry);
 }
 
 uint32_t rt_agent_pool_count(const rt_agent_pool *self) { return self->count; }
 
 uint64_t rt_agent_pool_bytes(const rt_agent_pool *self) {
-    return sizeof *self + (self->mask + 1u) * sizeof *self->index + self->role_bytes;
+    return sizeof *self + (self->mask + 1u) * sizeof *self->index + rt_role_arena_bytes(&self->roles);
 }
 
 void rt_agent_pool_measure(const rt_agent_pool *self, rt_agent_pool_shape *out) {
@@ -169,7 +176,7 @@ void rt_agent_pool_measure(const rt_agent_pool *self, rt_agent_pool_shape *out) 
                                  .registry_bytes = rt_agent_pool_bytes(self),
                                  .roles = self->count};
     for (uint64_t at = 0; at <= self->mask; at++) {
-        if (self->index[at].role != NULL) {
+        if (self->index[at].role != 0) {
             const uint32_t probe = (uint32_t)((at - self->index[at].hash) & self->mask) + 1u;
             out->probes += probe;
             out->collisions += probe > 1u;

@@ -168,7 +168,7 @@ static void the_shape_counts_places_and_probes(void) {
     rt_agent_pool_shape shape;
     rt_agent_pool_measure(pool, &shape);
     CHECK_UINT(128, shape.places);
-    CHECK_UINT(128 * 16, shape.index_bytes);
+    CHECK_UINT(128 * 8, shape.index_bytes);
     CHECK_UINT(0, shape.roles + shape.probes + shape.collisions + shape.longest_probe);
     CHECK_UINT(RT_OK, add(pool, "one", ""));
     rt_agent_pool_measure(pool, &shape);
