@@ -263,7 +263,7 @@ static void a_coroutine_goes_on_on_another_thread(void) {
 
 /* Bug 13: __tsan_switch_to_fiber from an instrumented function underflowed the shadow call stack: a crash at
  * the first resume, or after as many as the shadow stack is deep (64 Ki). */
-static void test_bug_13_a_hundred_thousand_switches_leave_the_shadow_stack_whole(void) {
+static void bug13_a_hundred_thousand_switches_leave_the_shadow_stack_whole(void) {
     traveller self = {.on = &home};
     self.coroutine = start(travel, &self);
     for (unsigned i = 0; i < 100000; i++) {
@@ -286,7 +286,7 @@ int main(void) {
     a_backtrace_ends_where_the_coroutine_began();
     a_hundred_thousand_can_be_suspended_at_once();
     a_coroutine_goes_on_on_another_thread();
-    test_bug_13_a_hundred_thousand_switches_leave_the_shadow_stack_whole();
+    bug13_a_hundred_thousand_switches_leave_the_shadow_stack_whole();
     rt_stack_pool_destroy(pool);
     CHECK_UINT(0, atomic_load(&allocator.live_objects));
     return check_done();

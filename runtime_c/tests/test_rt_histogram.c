@@ -140,6 +140,26 @@ static void bug6_nothing_is_out_of_range(void) {
     CHECK_UINT(3, total);
 }
 
+/* Bug 17: percentiles folded from thread to thread, by their maximum or their mean. One thread has 1,000 values
+ * of 10 ms, the other 10 of 2 s. Of all 1,010 the 99th percentile is the 1,000th and still 10 ms; the greater
+ * of the two threads' would be 2 s, their mean 1.005 s. Buckets: 10 ms lies in 9,961,472 .. 10,027,007 (s = 16),
+ * 2 s in 1,996,488,704 .. 2,004,877,311 (s = 23). */
+static void bug17_percentiles_are_of_all_values_and_not_of_threads(void) {
+    rt_histogram_init(&a);
+    rt_histogram_init(&b);
+    for (unsigned i = 0; i < 1000; i++) {
+        rt_histogram_record(&a, 10000000);
+    }
+    for (unsigned i = 0; i < 10; i++) {
+        rt_histogram_record(&b, 2000000000);
+    }
+    CHECK_UINT(2000000000, rt_histogram_percentile_ns(&b, 99, 100));
+    rt_histogram_merge(&a, &b);
+    CHECK_UINT(1010, a.count);
+    CHECK_UINT(10027007, rt_histogram_percentile_ns(&a, 99, 100));
+    CHECK_UINT(2000000000, rt_histogram_percentile_ns(&a, 991, 1000)); /* rank 1,001 */
+}
+
 /* Expected: python3 -c 'print(3 * (2**64 - 1) - 1)' */
 static void sums_beyond_64_bits_are_exact(void) {
     char text[RT_HISTOGRAM_SUM_BYTES];
@@ -161,6 +181,7 @@ int main(void) {
     merging_equals_recording_everything_in_one();
     bug7_an_empty_histogram_has_count_0_and_no_percentile();
     bug6_nothing_is_out_of_range();
+    bug17_percentiles_are_of_all_values_and_not_of_threads();
     sums_beyond_64_bits_are_exact();
     return check_done();
 }
