@@ -84,28 +84,80 @@ static void write_environment(rt_json *json, const rt_environment *environment, 
     write_text(json, "clock_source", &environment->clock_source, why);
 }
 
-/* The words for what rt_scheduler.h states about the six times of a task. */
+static void write_optional(rt_json *json, const char *key, const char *value) {
+    if (value == NULL) {
+        rt_json_null(json, key);
+    } else {
+        rt_json_string(json, key, value);
+    }
+}
+
+/* The words for what rt_scheduler.h states about the six times of a task: the timing map of the pages is drawn
+ * from this table and the next one. */
+static const struct {
+    const char *stage, *taken, *thread, *lock, *read_per;
+} STAMPS[] = {
+    {"submitted",
+     "before the call that hands the tasks over; one reading for all tasks of the call, in an open loop the "
+     "time at which each task was due",
+     "the submitting thread", NULL, "call"},
+    {"admitted", "when the task enters the ready queue; one reading for all tasks of a submit call",
+     "the submitting thread", "the scheduler's mutex", "call"},
+    {"dequeued",
+     "when a worker takes its batch; one reading for all tasks of the batch, the same as `finalised` of the "
+     "batch that this worker ran before; of a suspended task the first one",
+     "the worker that takes the batch", "the scheduler's mutex", "batch"},
+    {"runner_start", "just before the runner; one reading a task; of a suspended task the first one",
+     "the worker that runs the task", NULL, "task"},
+    {"runner_end",
+     "just after the runner; one reading a task; the same as runner_start of a task whose runner never started",
+     "the worker that ran the task last", NULL, "task"},
+    {"finalised", "when the result becomes visible; one reading for all tasks of a batch",
+     "the worker that ran the task last", "the scheduler's mutex", "batch"},
+};
+
+static const struct {
+    const char *name, *from, *to, *histogram, *what;
+} INTERVALS[] = {
+    {"queue", "submitted", "runner_start", "queue",
+     "waiting for admission, in the ready queue and in the batch of a worker"},
+    {"admission", "submitted", "admitted", NULL,
+     "the part of queue before the ready queue; in an open loop also how late the submitter is"},
+    {"ready queue", "admitted", "dequeued", NULL, "the part of queue in the ready queue"},
+    {"batch", "dequeued", "runner_start", NULL,
+     "the part of queue behind the tasks before it in the batch of its worker"},
+    {"execution", "runner_start", "runner_end", "execution",
+     "the runner, and all that the task was suspended for"},
+    {"finalisation", "runner_end", "finalised", "finalisation",
+     "behind the tasks after it in the batch, then for the mutex"},
+    {"end to end", "submitted", "finalised", "end_to_end",
+     "queue + execution + finalisation, exactly and task by task"},
+};
+
 static void write_timestamps(rt_json *json) {
-    static const struct {
-        const char *stage, *taken;
-        bool under_lock;
-    } stamps[] = {
-        {"submitted",
-         "by the submitter before the call that hands the task over; in paced submission the intended time",
-         false},
-        {"admitted", "when the task enters the ready queue; one reading for all tasks of a submit call",
-         true},
-        {"dequeued", "when a worker takes its batch; one reading for all tasks of the batch", true},
-        {"runner_start", "just before the runner; one reading a task", false},
-        {"runner_end", "just after the runner; one reading a task", false},
-        {"finalised", "when the result becomes visible; one reading for all tasks of a batch", true},
-    };
     rt_json_array_begin(json, "timestamps");
-    for (size_t i = 0; i < sizeof stamps / sizeof *stamps; i++) {
+    for (size_t i = 0; i < sizeof STAMPS / sizeof *STAMPS; i++) {
         rt_json_object_begin(json, NULL);
-        rt_json_string(json, "stage", stamps[i].stage);
-        rt_json_string(json, "taken", stamps[i].taken);
-        rt_json_bool(json, "under_lock", stamps[i].under_lock);
+        rt_json_string(json, "stage", STAMPS[i].stage);
+        rt_json_string(json, "taken", STAMPS[i].taken);
+        rt_json_bool(json, "under_lock", STAMPS[i].lock != NULL);
+        rt_json_string(json, "thread", STAMPS[i].thread);
+        write_optional(json, "lock", STAMPS[i].lock);
+        rt_json_string(json, "read_per", STAMPS[i].read_per);
+        rt_json_object_end(json);
+    }
+    rt_json_array_end(json);
+}
+
+static void write_intervals(rt_json *json) {
+    rt_json_array_begin(json, "intervals");
+    for (size_t i = 0; i < sizeof INTERVALS / sizeof *INTERVALS; i++) {
+        rt_json_object_begin(json, NULL);
+        rt_json_string(json, "name", INTERVALS[i].name);
+        rt_json_string(json, "from", INTERVALS[i].from);
+        rt_json_string(json, "to", INTERVALS[i].to);
+        write_optional(json, "histogram", INTERVALS[i].histogram);
+        rt_json_string(json, "what", INTERVALS[i].what);
         rt_json_object_end(json);
     }
     rt_json_array_end(json);
@@ -120,6 +172,7 @@ void rt_manifest_write(rt_json *json, const char *key, const rt_machine *machine
     write_origin(json, &why);
     write_environment(json, environment, &why);
     write_timestamps(json);
+    write_intervals(json);
     rt_json_object_begin(json, "unavailable");
     for (size_t i = 0; i < why.count; i++) {
         rt_json_string(json, why.entries[i].key, why.entries[i].reason);

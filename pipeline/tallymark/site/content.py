@@ -19,6 +19,8 @@ from tallymark.site.report_data import RawFile, ReportData, Run, resolve
 from tallymark.site.report_page import report_page
 from tallymark.site.status import FILE, SCRIPT, Status, status_of
 from tallymark.site.templating import front_matter_title
+from tallymark.site.timing_page import PAGE as TIMING
+from tallymark.site.timing_page import describes_runtime, timing_page
 from tallymark.tables.formats import csv_text
 from tallymark.tables.report import Report
 
@@ -53,17 +55,23 @@ def site_content(computed: Sequence[Report], epoch: int | None) -> SiteContent:
     status = status_of(reports, canonical.sha256_hex(script), epoch)
     shared = SiteFile(SCRIPT, script, "Recounts any report, alone")
     pages = {"index.md": other_pages.start_page(reports, status)}
+    timing = timing_page(reports)
     files = {FILE: SiteFile(FILE, canonical.encode(status.to_json()), "")} | {SCRIPT: shared}
     for report, source in zip(reports, computed, strict=True):
-        page, own = _report_files(report, source, status, shared)
+        clock = "../timing.html" if timing is not None and describes_runtime(report) else ""
+        page, own = _report_files(report, source, status, shared, clock)
         pages[f"reports/{report.name}.md"] = page
         files |= {file.path: file for file in own}
+    if timing is not None:
+        pages[TIMING] = timing
     pages["method.md"] = other_pages.method_page(reports)
     pages["rules.md"] = other_pages.rules_page()
     listed = tuple(
         (front_matter_title(report.value["title"]), f"reports/{report.name}.md") for report in reports
     )
-    navigation = (("Start", "index.md"), ("Reports", listed), ("Method", "method.md"), ("Rules", "rules.md"))
+    last = (("Method", "method.md"), ("Rules", "rules.md"))
+    mapped = () if timing is None else (("Timing map", TIMING),)
+    navigation = (("Start", "index.md"), ("Reports", listed), *mapped, *last)
     return SiteContent(pages, navigation, tuple(files.values()), status)
 
 
@@ -91,7 +99,7 @@ def _report_data(report: Report) -> ReportData:
 
 
 def _report_files(
-    report: ReportData, source: Report, status: Status, script: SiteFile
+    report: ReportData, source: Report, status: Status, script: SiteFile, timing: str
 ) -> tuple[str, list[SiteFile]]:
     """The page of one report and the files beside it."""
     panels = figures.panels(report)
@@ -106,7 +114,8 @@ def _report_files(
         SiteFile(f"{base}.csv", csv_text(source).encode("utf-8"), "The table, shown and exact"),
         SiteFile(f"{base}.charts.json", charts_json, "The data of the charts"),
     ]
-    page = report_page(report, status, panels, _jq_lines(report), downloads([*raw, *computed, script], "../"))
+    listed = downloads([*raw, *computed, script], "../")
+    page = report_page(report, status, panels, _jq_lines(report), listed, timing)
     return page, [*raw, *computed, SiteFile(f"{base}.charts.js", charts_script, "")]
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tallymark.evidence import canonical
+from tallymark.evidence.strict_json import JsonValue
 from tallymark.site.report_data import ReportData, Run, config_value
 from tallymark.site.shown import Shown, value_text
 
@@ -46,17 +49,25 @@ def _first(report: ReportData, row: int) -> Run | None:
     return next((run for run, place in places if place not in report.excluded), None)
 
 
-def _pointer(report: ReportData, key: str) -> str:
-    return next(str(one["pointer"]) for one in report.spec["config_keys"] if one["name"] == key)
+def _key(report: ReportData, name: str) -> Mapping[str, Any]:
+    keys: list[Mapping[str, Any]] = report.spec["config_keys"]
+    return next(one for one in keys if one["name"] == name)
 
 
-def _value(report: ReportData, run: Run, key: str) -> object:
-    return config_value(run.file, run.value, _pointer(report, key))
+def _value(report: ReportData, run: Run, name: str) -> JsonValue:
+    return config_value(run.file, run.value, _key(report, name))
 
 
-def _shown(report: ReportData, run: Run, key: str) -> Shown:
-    pointer = _pointer(report, key)
-    value = config_value(run.file, run.value, pointer)
-    if pointer.startswith("$.runs[]"):
-        return Shown(value_text(value), f"raw:{run.base}{pointer.removeprefix('$.runs[]')}")
-    return Shown(value_text(value), f"raw:{run.file.sha256}/{pointer}")
+def _shown(report: ReportData, run: Run, name: str) -> Shown:
+    key = _key(report, name)
+    pointer = str(key["pointer"])
+    inside = pointer.startswith("$.runs[]")
+    text = value_text(config_value(run.file, run.value, key))
+    if inside and pointer.removeprefix("$.runs[].") not in run.value:
+        return Shown(
+            text, f"spec:{report.name}/$.config_keys[{report.spec['config_keys'].index(key)}].default_before"
+        )
+    below = (
+        f"raw:{run.base}{pointer.removeprefix('$.runs[]')}" if inside else f"raw:{run.file.sha256}/{pointer}"
+    )
+    return Shown(text, below)

@@ -23,7 +23,7 @@ _EXECUTION = (
     "repetitions",
     "tool_version",
 )
-_NOT_SCALAR = ("unavailable", "timestamps")
+_NOT_SCALAR = ("unavailable", "timestamps", "intervals")
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,7 @@ class ReportPage:
     completion: tuple[str, Sentence] | None
     warnings: tuple[Sentence, ...]
     notes: tuple[Sentence, ...]
+    timing: str
     determined: tuple[Own, ...]
     constants: tuple[tuple[str, Shown], ...]
     recount: Shown
@@ -111,8 +112,9 @@ def report_page(
     panels: Sequence[Panels],
     jq_lines: Mapping[str, str],
     downloads: tuple[Download, ...],
+    timing: str = "",
 ) -> str:
-    """The Markdown file of a report's page."""
+    """The Markdown file of a report's page. ``timing``: where the timing map is, for runs of the runtime."""
     table: TableView = table_view(report, jq_lines)
     runs: RunsView = runs_view(report)
     manifest: ManifestView = manifest_view(report)
@@ -128,6 +130,7 @@ def report_page(
         completion=_completion(report),
         warnings=tuple(note for note in notes if _warns(note)),
         notes=tuple(note for note in notes if not _warns(note)),
+        timing=timing,
         determined=determined_view(report),
         constants=constants_view(report),
         recount=Shown(commands.recount_command(report), f"command:{report.name}/recount"),
