@@ -145,6 +145,9 @@ void rt_options_to_workload(const rt_run_options *options, rt_workload_options *
     out->yields = (uint32_t)options->yields;
     out->stack_bytes = (uint32_t)options->stack_bytes;
     out->max_suspended = (uint32_t)options->max_suspended;
+    out->snapshot = (rt_snapshot)NUMBER_OF(options, snapshot);
+    out->rollbacks = (uint32_t)options->rollbacks;
+    out->rewrite_permille = (uint32_t)options->rewrite_permille;
     copy_submission(options, out);
     copy_disturbances(options, out);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rt_agent_pool.h"
+#include "rt_context_experiment.h"
 #include "rt_context_store.h"
 #include "rt_json.h"
 #include "rt_task_body.h"
@@ -246,6 +247,10 @@ static rt_status check_workload(const rt_run_options *options, rt_message *why) 
         {"rewrite_permille", options->rewrite_permille, rewrites, 0, 1000, 0, "with a snapshot",
          "without snapshot"},
     };
+    if (rt_option_is(options->workload, "context") && options->tasks != RT_CONTEXT_EXPERIMENT_TASKS) {
+        return rt_fail(why, RT_INVALID, "tasks is %" PRIu64 " in workload context, one pass; choose %u",
+                       options->tasks, RT_CONTEXT_EXPERIMENT_TASKS);
+    }
     if (rolls_back && !rt_option_is(options->workload, "tasks")) {
         return rt_fail(why, RT_INVALID,
                        "snapshot is %s in workload %s; choose none, or the workload tasks",
@@ -254,28 +259,9 @@ static rt_status check_workload(const rt_run_options *options, rt_message *why) 
     return check_dependences(rules, COUNT(rules), why);
 }
 
-/* Words of the format whose work this version of the runtime cannot do yet. */
-static rt_status check_implemented(const rt_run_options *options, rt_message *why) {
-    const struct {
-        const char *name;
-        bool missing;
-    } rules[] = {
-        {"workload", !rt_option_is(options->workload, "tasks")},
-        {"memory_limit_bytes", options->memory_limit_bytes > 0},
-        {"snapshot", !rt_option_is(options->snapshot, "none")},
-    };
-    for (size_t i = 0; i < COUNT(rules); i++) {
-        if (rules[i].missing) {
-            return rt_fail(why, RT_INVALID, "%s: this build of the runtime does not do it yet; use the default",
-                           rules[i].name);
-        }
-    }
-    return RT_OK;
-}
-
 rt_status rt_options_check(const rt_run_options *options, rt_message *why) {
     static rt_status (*const checks[])(const rt_run_options *, rt_message *) = {
-        check_submission, check_stacks, check_waits, check_faults, check_workload, check_implemented};
+        check_submission, check_stacks, check_waits, check_faults, check_workload};
     rt_status status = check_names(options, why);
     for (size_t i = 0; status == RT_OK && i < COUNT(ranges); i++) {
         uint64_t value;

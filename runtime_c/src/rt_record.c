@@ -98,19 +98,35 @@ static void write_counts(rt_json *json, const rt_workload_result *result, rt_rec
                      result->has_rate ? NULL : "no time passed between start and end");
 }
 
-static void write_resources(rt_json *json, const rt_record *record, rt_record_gaps *gaps) {
-    const rt_workload_result *result = record->result;
-    rt_json_uint(json, "retained_tasks", result->retained_tasks);
-    rt_json_uint(json, "retained_bytes", result->retained_bytes);
-    rt_json_uint(json, "peak_rss_bytes", record->memory_after.peak_rss_bytes);
-    rt_json_uint(json, "rss_at_start_bytes", record->memory_before.rss_bytes);
-    rt_json_uint(json, "rss_at_end_bytes", record->memory_after.rss_bytes);
-    rt_json_uint(json, "queue_peak", result->queue_peak);
-    rt_json_uint(json, "active_peak", result->active_peak);
+static void write_cpu(rt_json *json, const rt_record *record) {
     rt_json_double(json, "cpu_user_ms", rt_record_ms(record->usage.user_ns));
     rt_json_double(json, "cpu_system_ms", rt_record_ms(record->usage.system_ns));
     rt_json_uint(json, "voluntary_switches", record->usage.voluntary_switches);
     rt_json_uint(json, "involuntary_switches", record->usage.involuntary_switches);
+}
+
+static void write_rss(rt_json *json, const rt_record *record) {
+    rt_json_uint(json, "peak_rss_bytes", record->memory_after.peak_rss_bytes);
+    rt_json_uint(json, "rss_at_start_bytes", record->memory_before.rss_bytes);
+    rt_json_uint(json, "rss_at_end_bytes", record->memory_after.rss_bytes);
+}
+
+static void write_process(rt_json *json, const rt_record *record) {
+    write_rss(json, record);
+    write_cpu(json, record);
+    if (record->sampler != NULL) {
+        rt_json_uint(json, "threads_peak", rt_sampler_threads_peak(record->sampler));
+    }
+}
+
+static void write_resources(rt_json *json, const rt_record *record, rt_record_gaps *gaps) {
+    const rt_workload_result *result = record->result;
+    rt_json_uint(json, "retained_tasks", result->retained_tasks);
+    rt_json_uint(json, "retained_bytes", result->retained_bytes);
+    write_rss(json, record);
+    rt_json_uint(json, "queue_peak", result->queue_peak);
+    rt_json_uint(json, "active_peak", result->active_peak);
+    write_cpu(json, record);
     rt_json_uint(json, "threads_peak", rt_sampler_threads_peak(record->sampler));
     rt_json_uint(json, "role_lookups", result->role_lookups);
     rt_json_uint(json, "prompt_bytes", result->prompt_bytes);
@@ -136,23 +152,52 @@ static void write_checks(rt_json *json, const rt_workload_checks *checks) {
     rt_json_object_end(json);
 }
 
-void rt_record_write(rt_json *json, const char *key, const rt_record *record) {
+/* The workload tasks: everything that passed through the scheduler. */
+static void write_tasks(rt_json *json, const rt_record *record, rt_record_gaps *gaps) {
     const rt_workload_result *const result = record->result;
-    rt_record_gaps gaps = {.count = 0};
-    rt_json_object_begin(json, key);
-    write_identity(json, record);
-    rt_record_write_configuration(json, record->options);
-    write_outcome(json, record);
-    write_counts(json, result, &gaps);
-    rt_record_write_latencies(json, result, &gaps);
-    write_resources(json, record, &gaps);
+    write_counts(json, result, gaps);
+    rt_record_write_latencies(json, result, gaps);
+    write_resources(json, record, gaps);
     rt_record_write_histograms(json, record);
     rt_record_write_timeline(json, record->sampler);
     rt_record_write_memory(json, record);
     rt_record_write_contention(json, record);
     write_checks(json, &result->checks);
-    rt_record_write_course(json, result, &gaps);
+    rt_record_write_course(json, result, gaps);
     rt_record_write_faults(json, result);
+    if (result->rollback != NULL) {
+        rt_rollback_write(result->rollback, json, "rollback");
+    }
+}
+
+/* The other workloads, and a run that did not come up: counts, times and resources, and the workload's own object. */
+static void write_experiment(rt_json *json, const rt_record *record, rt_record_gaps *gaps) {
+    const rt_subject *const subject = record->subject;
+    write_counts(json, record->result, gaps);
+    write_process(json, record);
+    rt_record_write_experiment_histograms(json, subject);
+    if (record->sampler != NULL) {
+        rt_record_write_timeline(json, record->sampler);
+        rt_record_write_memory(json, record);
+    }
+    if (subject->context != NULL) {
+        rt_context_experiment_write(subject->context, json, "context");
+    } else if (subject->lookup != NULL) {
+        rt_lookup_experiment_write(subject->lookup, json, "lookup");
+    }
+}
+
+void rt_record_write(rt_json *json, const char *key, const rt_record *record) {
+    rt_record_gaps gaps = {.count = 0};
+    rt_json_object_begin(json, key);
+    write_identity(json, record);
+    rt_record_write_configuration(json, record->options);
+    write_outcome(json, record);
+    if (record->subject->workload != NULL) {
+        write_tasks(json, record, &gaps);
+    } else {
+        write_experiment(json, record, &gaps);
+    }
     rt_record_write_gaps(json, &gaps);
     rt_json_object_end(json);
 }

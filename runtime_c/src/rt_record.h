@@ -9,6 +9,7 @@
 #include "rt_json.h"
 #include "rt_memory.h"
 #include "rt_sampler.h"
+#include "rt_subject.h"
 #include "rt_workload.h"
 #include "runtime.h"
 
@@ -23,7 +24,8 @@ typedef struct rt_record {
     const char *outcome;
     const char *cause; /* NULL: none */
     const rt_workload_result *result;
-    const rt_sampler *sampler;
+    const rt_subject *subject; /* nothing created: the set-up failed, and there are only zeros */
+    const rt_sampler *sampler; /* NULL then */
     rt_memory_account account;     /* of the workload and the sampler, right after execute */
     rt_record_usage usage;         /* during execute */
     uint64_t submitter_cpu_ns;     /* of the thread that executed, during execute */

@@ -108,5 +108,22 @@ void rt_record_write_histograms(rt_json *json, const rt_record *record) {
         rt_record_write_histogram(json, "provider_wait", result->provider_wait, 1);
     }
     write_locks(json, &result->contention);
+    if (result->rollback != NULL) {
+        rt_record_write_histogram(json, "snapshot", rt_rollback_snapshot_times(result->rollback), 1);
+        rt_record_write_histogram(json, "rollback", rt_rollback_rollback_times(result->rollback), 1);
+    }
+    rt_json_object_end(json);
+}
+
+void rt_record_write_experiment_histograms(rt_json *json, const rt_subject *subject) {
+    if (subject->lookup == NULL) {
+        return;
+    }
+    rt_json_object_begin(json, "histograms");
+    for (int i = 0; i < RT_LOOKUP_TIMES; i++) {
+        const rt_lookup_times which = (rt_lookup_times)i;
+        rt_record_write_histogram(json, rt_lookup_times_name(which),
+                                  rt_lookup_experiment_histogram(subject->lookup, which), RT_LOOKUP_BATCH);
+    }
     rt_json_object_end(json);
 }

@@ -39,6 +39,7 @@ void rt_record_write_configuration(rt_json *json, const rt_run_options *options)
 void rt_record_write_latencies(rt_json *json, const rt_workload_result *result, rt_record_gaps *gaps);
 void rt_record_write_lateness(rt_json *json, const rt_workload_result *result, rt_record_gaps *gaps);
 void rt_record_write_histograms(rt_json *json, const rt_record *record);
+void rt_record_write_experiment_histograms(rt_json *json, const rt_subject *subject); /* nothing without any */
 void rt_record_write_histogram(rt_json *json, const char *key, const rt_histogram *histogram,
                                uint32_t sample_every);
 

@@ -131,13 +131,19 @@ void rt_workload_destroy(rt_workload *self) {
     rt_free_lines(&self->allocator, self->lateness);
     rt_free_lines(&self->allocator, (void *)self->seen);
     rt_free_lines(&self->allocator, self->histograms);
+    rt_rollback_destroy(self->rollback);
     rt_task_body_destroy(self->body);
     free(self);
 }
 
 /* ---- execute ---- */
 
-void rt_workload_request_stop(rt_workload *self) { atomic_store(&self->stop_requested, 1); }
+void rt_workload_request_stop(rt_workload *self) {
+    atomic_store(&self->stop_requested, 1);
+    if (self->rollback != NULL) {
+        rt_rollback_request_stop(self->rollback);
+    }
+}
 
 static void look_for_stop(rt_workload *self) {
     if (rt_workload_must_stop(self) && !self->stopped) {
@@ -208,6 +214,25 @@ void rt_workload_read_cpu(const rt_workload *self, uint64_t *worker_ns, uint64_t
     }
 }
 
+/* A stop ends the cycles early, which the submission then sees for itself. */
+static rt_status begin_rollbacks(rt_workload *self, rt_message *why) {
+    rt_status status = RT_OK;
+    if (self->options.snapshot == RT_SNAPSHOT_AT_REST) {
+        status = rt_rollback_run(self->rollback, why);
+    } else if (self->options.snapshot == RT_SNAPSHOT_RUNNING) {
+        status = rt_rollback_start(self->rollback, why);
+    }
+    return status == RT_STOPPED ? RT_OK : status;
+}
+
+static rt_status end_rollbacks(rt_workload *self, rt_message *why) {
+    if (self->options.snapshot != RT_SNAPSHOT_RUNNING) {
+        return RT_OK;
+    }
+    const rt_status status = rt_rollback_join(self->rollback, why);
+    return status == RT_STOPPED ? RT_OK : status;
+}
+
 static rt_status measure(rt_workload *self) {
     uint64_t worker_ns, auxiliary_ns;
     rt_workload_read_cpu(self, &self->worker_cpu_ns, &self->auxiliary_cpu_ns);
@@ -231,10 +256,19 @@ rt_status rt_workload_execute(rt_workload *self, rt_message *why) {
     if (!atomic_compare_exchange_strong(&self->phase, &setup, RT_PHASE_SUBMIT)) {
         return rt_fail(why, RT_BUSY, "this run was executed already; create another");
     }
-    const rt_status status = measure(self);
+    rt_message sentence = {""};
+    const rt_status begun = begin_rollbacks(self, &sentence);
+    if (begun != RT_OK) {
+        rt_workload_request_stop(self); /* the run still passes through its phases, with nothing submitted */
+    }
+    rt_status status = measure(self);
+    const rt_status ended = end_rollbacks(self, &sentence);
+    status = begun != RT_OK ? begun : status == RT_OK ? ended : status;
     atomic_store(&self->phase, RT_PHASE_FINISHED);
     if (status != RT_OK) {
-        return rt_fail(why, status, "the run broke off: %s", rt_status_text(status));
+        self->broke_off = true;
+        return rt_fail(why, status, "the run broke off: %.200s",
+                       sentence.text[0] != '\0' ? sentence.text : rt_status_text(status));
     }
     return self->stopped ? rt_fail(why, RT_STOPPED, "the run was stopped on request") : RT_OK;
 }

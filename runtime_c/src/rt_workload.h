@@ -17,6 +17,7 @@
 #include "rt_histogram.h"
 #include "rt_memory_account.h"
 #include "rt_provider.h"
+#include "rt_rollback.h"
 #include "rt_scheduler.h"
 #include "rt_status.h"
 #include "rt_tenants.h"
@@ -36,6 +37,12 @@ const char *rt_submission_name(rt_submission submission); /* "closed", "paced", 
 static inline bool rt_submission_is_open(rt_submission submission) {
     return submission == RT_SUBMISSION_PACED || submission == RT_SUBMISSION_POISSON;
 }
+
+typedef enum rt_snapshot {
+    RT_SNAPSHOT_NONE,
+    RT_SNAPSHOT_AT_REST, /* the context is rewritten and rolled back before the first submission */
+    RT_SNAPSHOT_RUNNING  /* the same while tasks run, which read a snapshot that they hold */
+} rt_snapshot;
 
 typedef enum rt_runner {
     RT_RUNNER_PROBES, /* the task body above */
@@ -81,6 +88,9 @@ typedef struct rt_workload_options {
     uint32_t tenants;                         /* 1 .. RT_PROVIDER_MAX_TENANTS */
     uint64_t steady_ms, pause_ms, burst_ms; /* open loop: see rt_arrivals; 0 steady: no phases */
     uint32_t burst_factor;
+    rt_snapshot snapshot;
+    uint32_t rollbacks; /* cycles of snapshot, rewrite and rollback */
+    uint32_t rewrite_permille;
     const rt_clock *clock;        /* NULL: the machine's; outlives the workload */
     rt_thread_start start_thread; /* NULL: pthread_create */
     uint64_t fail_allocation_at;  /* for tests: see rt_allocator; 0: never */
@@ -221,6 +231,7 @@ typedef struct rt_workload_result {
     const rt_histogram *provider_wait; /* of each call; NULL without a provider */
     const rt_course *course;           /* open loop, else NULL */
     const rt_tenants *tenants;         /* with faults, else NULL */
+    const rt_rollback *rollback;       /* with a snapshot, else NULL */
     const rt_workload_batch *batches;  /* with more than one batch, else NULL */
     uint32_t batch_count;
     bool is_held;

@@ -62,6 +62,24 @@ static rt_status create_body(rt_workload *self, rt_message *why) {
     return rt_task_body_create(&body, &self->body, why);
 }
 
+/* Tasks that run while the context is rewritten read a snapshot of it, so what they read stays known. */
+static rt_status create_rollback(rt_workload *self, rt_message *why) {
+    const rt_workload_options *const options = &self->options;
+    if (options->snapshot == RT_SNAPSHOT_NONE) {
+        return RT_OK;
+    }
+    const rt_rollback_options rollback = {.allocator = &self->allocator,
+                                          .clock = self->clock,
+                                          .context = rt_task_body_context(self->body),
+                                          .start_thread = options->start_thread,
+                                          .seed = options->seed,
+                                          .cycles = options->rollbacks,
+                                          .rewrite_permille = options->rewrite_permille};
+    const rt_status status = rt_rollback_create(&rollback, &self->rollback, why);
+    return status == RT_OK && options->snapshot == RT_SNAPSHOT_RUNNING ? rt_task_body_pin(self->body, why)
+                                                                       : status;
+}
+
 static rt_status create_tasks(rt_workload *self, rt_message *why) {
     const uint64_t tasks = self->options.tasks;
     self->seen = rt_allocate_owned(&self->allocator, RT_OWNER_VERIFICATION, tasks, sizeof *self->seen);
@@ -183,7 +201,8 @@ static rt_status create_records(rt_workload *self, rt_message *why) {
 
 rt_status rt_workload_create_parts(rt_workload *self, rt_message *why) {
     static rt_status (*const steps[])(rt_workload *, rt_message *) = {
-        create_body, create_tasks, create_disturbance, create_records, create_scheduler, create_auxiliary};
+        create_body,    create_rollback,  create_tasks,    create_disturbance,
+        create_records, create_scheduler, create_auxiliary};
     rt_status status = RT_OK;
     for (size_t i = 0; status == RT_OK && i < sizeof steps / sizeof *steps; i++) {
         status = steps[i](self, why);

@@ -39,6 +39,7 @@ struct rt_workload {
     bool disturbed;           /* tasks do more than their body: they may wait, fail, yield, be ended */
     rt_provider *provider;    /* when disturbed, else NULL */
     rt_tenants *tenants;      /* with faults, else NULL */
+    rt_rollback *rollback;    /* with a snapshot, else NULL */
     rt_course *course;        /* open loop, else NULL; as the next */
     rt_histogram *lateness;
     rt_backlog *backlog;      /* open loop, or an outage; else NULL */
@@ -60,6 +61,7 @@ struct rt_workload {
     int64_t started_at_s;
     rt_phase ended_in; /* the phase in which a stop met the run, else RT_PHASE_FINISHED */
     bool stopped;
+    bool broke_off; /* with an error: tasks may have been taken back */
     uint64_t failed_unplanned;
     rt_workload_checks checks;
 };

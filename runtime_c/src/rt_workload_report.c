@@ -160,6 +160,7 @@ static void read_submission(const rt_workload *self, rt_workload_result *out) {
     out->slots = options->workers + (out->has_slots ? options->max_suspended : 0u);
     out->lateness = self->lateness;
     out->course = self->course;
+    out->rollback = self->rollback;
     out->batches = self->batch_count > 0 ? self->batches : NULL;
     out->batch_count = self->batch_count;
     out->is_held = options->submission == RT_SUBMISSION_HELD;

@@ -42,6 +42,15 @@ static void expect(const rt_workload *self, rt_workload_checks *checks, rt_task_
     }
 }
 
+static bool rolled_back_exactly(const rt_workload *self) {
+    rt_rollback_result result;
+    if (self->rollback == NULL) {
+        return true;
+    }
+    rt_rollback_result_read(self->rollback, &result);
+    return result.mismatches == 0 && result.checksum_before == result.checksum_after;
+}
+
 typedef struct rule {
     const char *name;
     bool holds;
@@ -56,9 +65,11 @@ static const char *first_broken(const rule *rules, size_t count) {
     return NULL;
 }
 
-static const char *difference_of_work(const rt_workload_checks *checks, const rt_task_body_counts *done,
+static const char *difference_of_work(const rt_workload *self, const rt_workload_checks *checks,
+                                      const rt_task_body_counts *done,
                                       const rt_task_body_counts *expected) {
     const rule rules[] = {
+        {"the context after a rollback", rolled_back_exactly(self)},
         {"context_checksum", checks->context_checksum == checks->context_checksum_expected},
         {"probe_checksum", checks->probe_checksum == checks->probe_checksum_expected},
         {"lookups_failed", checks->lookups_failed == 0},
@@ -74,12 +85,13 @@ static const char *difference_of_work(const rt_workload_checks *checks, const rt
 static const char *difference_of_counts(const rt_workload *self, const rt_workload_checks *checks,
                                         const rt_scheduler_counts *counts, const ended_tasks *ended) {
     const uint64_t cancelled = ended->ends[RT_SEEN_CANCELLED];
+    const bool taken_back = self->stopped || self->broke_off;
     const rule rules[] = {
         {"tasks_seen_twice", checks->tasks_seen_twice == 0},
         {"tasks_completed", counts->completed == ended->ends[RT_SEEN_COMPLETED]},
         {"tasks_failed", counts->failed == ended->ends[RT_SEEN_FAILED]},
         {"tasks_timed_out", counts->timed_out == ended->ends[RT_SEEN_TIMED_OUT]},
-        {"tasks_cancelled", self->stopped ? counts->cancelled >= cancelled
+        {"tasks_cancelled", taken_back ? counts->cancelled >= cancelled
                                           : counts->cancelled == cancelled &&
                                                 cancelled <= self->cancels_asked},
         {"failed_chosen", ended->completed_though_chosen == 0},
@@ -131,7 +143,7 @@ rt_status rt_workload_verify(rt_workload *self, rt_message *why) {
     expect(self, &checks, &expected, &ended);
     read_checks(self, &done, &expected, &checks);
     checks.ended_cancelled = ended.ends[RT_SEEN_CANCELLED];
-    const char *difference = difference_of_work(&checks, &done, &expected);
+    const char *difference = difference_of_work(self, &checks, &done, &expected);
     if (difference == NULL) {
         difference = difference_of_counts(self, &checks, &counts, &ended);
     }

@@ -47,7 +47,8 @@ class Run:
     @property
     def whole(self) -> bool:
         """Whether the run accounts for itself: it wrote its own record, and came beyond its set-up."""
-        return bool(self.value["recorded_by"] == "runtime" and "tasks_submitted" in self.value)
+        beyond = self.value["phase"] != "setup" and "tasks_submitted" in self.value
+        return bool(self.value["recorded_by"] == "runtime" and beyond)
 
     @property
     def drained(self) -> bool:
