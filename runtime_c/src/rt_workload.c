@@ -262,7 +262,7 @@ rt_status rt_workload_execute(rt_workload *self, rt_message *why) {
         rt_workload_request_stop(self); /* the run still passes through its phases, with nothing submitted */
     }
     rt_status status = measure(self);
-    const rt_status ended = end_rollbacks(self, &sentence);
+    const rt_status ended = begun == RT_OK ? end_rollbacks(self, &sentence) : RT_OK;
     status = begun != RT_OK ? begun : status == RT_OK ? ended : status;
     atomic_store(&self->phase, RT_PHASE_FINISHED);
     if (status != RT_OK) {
