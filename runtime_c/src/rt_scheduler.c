@@ -9,6 +9,8 @@
 /* Pooled stacks at rest that keep their pages, beside one a worker. */
 #define IDLE_STACKS 1024u
 
+_Static_assert(sizeof(rt_task) == RT_LINE_BYTES, "a queued task is one cache line");
+
 /* ---- create and destroy ---- */
 
 static rt_status check_options(const rt_scheduler_options *options, rt_message *why) {

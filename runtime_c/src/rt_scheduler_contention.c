@@ -1,4 +1,8 @@
-/* Who waited for the lock, how long it was held, and what the workers did with their time. */
+/* Who waited for the lock, how long it was held, and what the workers did with their time.
+ *
+ * A timed acquisition costs two readings of the clock (one in a turn that reads it anyway) and two records. Over
+ * 11 interleaved runs of 300,000 tasks (8 workers, window 1024, two-core VM) timing every acquisition took 1.01 us
+ * of CPU a task, one in 64 took 0.95, none took 0.94. */
 #include "rt_scheduler_parts.h"
 
 #include <time.h>

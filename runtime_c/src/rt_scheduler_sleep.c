@@ -37,8 +37,11 @@ static void wake_sleeper(rt_scheduler *self, rt_activation *activation) {
     requeue(self, activation->task);
 }
 
+/* More than these are left to the next turn, which follows at once, so that the lock is not held for long. */
+#define MOST_WOKEN_AT_ONCE (2u * RT_SCHEDULER_MAX_BATCH)
+
 void rt_scheduler_wake_due(rt_scheduler *self, uint64_t now_ns) {
-    while (self->next_wake_ns <= now_ns && self->sleepers.first != NULL) {
+    for (unsigned i = 0; i < MOST_WOKEN_AT_ONCE && self->next_wake_ns <= now_ns; i++) {
         wake_sleeper(self, rt_activation_of(self->sleepers.first));
         update_next_wake(self);
     }

@@ -26,22 +26,28 @@ static void arrive(rt_worker *self) {
     }
 }
 
-static void raise_suspended(rt_scheduler *self) {
-    const uint64_t now = atomic_fetch_add_explicit(&self->suspended, 1, memory_order_relaxed) + 1;
+static void raise_peak(rt_scheduler *self, uint64_t now) {
     uint64_t peak = atomic_load_explicit(&self->suspended_peak, memory_order_relaxed);
     while (now > peak && !atomic_compare_exchange_weak_explicit(&self->suspended_peak, &peak, now,
                                                                 memory_order_relaxed, memory_order_relaxed)) {
     }
 }
 
-/* The limit is exact up to the number of workers that suspend at this very moment. */
+/* A place among the suspended and a stack for the loop to go on; NULL: there is not both. */
 static rt_stack *find_stack(rt_worker *self) {
     rt_scheduler *const scheduler = self->scheduler;
-    if (scheduler->stacks == NULL ||
-        atomic_load_explicit(&scheduler->suspended, memory_order_relaxed) >= scheduler->max_suspended) {
+    if (scheduler->stacks == NULL) {
         return NULL;
     }
-    return rt_stack_cache_take(&self->stacks, scheduler->stacks);
+    const uint64_t now = atomic_fetch_add_explicit(&scheduler->suspended, 1, memory_order_relaxed) + 1;
+    rt_stack *const stack =
+        now <= scheduler->max_suspended ? rt_stack_cache_take(&self->stacks, scheduler->stacks) : NULL;
+    if (stack == NULL) {
+        atomic_fetch_sub_explicit(&scheduler->suspended, 1, memory_order_relaxed);
+        return NULL;
+    }
+    raise_peak(scheduler, now);
+    return stack;
 }
 
 bool rt_worker_suspend(rt_worker *self, rt_activation *activation) {
@@ -50,7 +56,6 @@ bool rt_worker_suspend(rt_worker *self, rt_activation *activation) {
     if (stack == NULL) {
         return false;
     }
-    raise_suspended(self->scheduler);
     activation->coroutine = self->coroutine;
     activation->admitted_ns = task->admitted_ns;
     activation->started_ns = task->started_ns;
@@ -131,6 +136,7 @@ void rt_worker_loop_pooled(rt_worker *self) {
                                           .pool = self->scheduler->stacks,
                                           .recover = recover,
                                           .context = self};
+    /* Without a signal stack, for want of memory, an overflow ends the process as it would without us. */
     const bool watched = rt_overflow_enter_thread(&self->overflow) == RT_OK;
     while (self->coroutine != NULL) {
         rt_coroutine_switch(&self->thread_coroutine, self->coroutine, self);

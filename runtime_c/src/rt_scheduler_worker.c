@@ -184,8 +184,8 @@ static void wait_for_work(rt_worker *self) {
 }
 
 /* Sleeps until somebody picks this worker from the idle stack, or the first sleeping task is due and this
- * worker keeps the time. */
-static void park(rt_worker *self, rt_lock_hold *hold) {
+ * worker keeps the time. Returns when that was. */
+static uint64_t park(rt_worker *self, rt_lock_hold *hold) {
     rt_scheduler *const scheduler = self->scheduler;
     self->woken = false;
     scheduler->idle_stack[scheduler->idle++] = self;
@@ -201,12 +201,15 @@ static void park(rt_worker *self, rt_lock_hold *hold) {
     while (!self->woken && !scheduler->stopping && !is_due_timekeeper(self)) {
         wait_for_work(self);
     }
+    const uint64_t now_ns = rt_clock_now_ns(scheduler->clock);
+    rt_scheduler_add_idle(scheduler, now_ns);
     if (self->woken) {
         scheduler->waking--;
     } else {
         leave_idle_stack(self);
     }
     scheduler->acquisitions[RT_SCHEDULER_TURN]++;
+    return now_ns;
 }
 
 /* ---- the loop ---- */
@@ -238,8 +241,7 @@ static bool turn(rt_worker *self) {
     uint64_t now_ns = hold.timed ? hold.taken_ns : rt_clock_now_ns(scheduler->clock);
     bool goes_on = pass(self, last, next, now_ns);
     while (goes_on && last->count == 0 && next->count == 0) {
-        park(self, &hold);
-        now_ns = rt_clock_now_ns(scheduler->clock);
+        now_ns = park(self, &hold);
         goes_on = pass(self, last, next, now_ns);
     }
     const bool notify = last->count > 0 && rt_scheduler_reaches_waiter(scheduler);

@@ -72,8 +72,9 @@ static void abandoning_cancels_the_rest_of_a_batch_that_is_being_run(void) {
 }
 
 /* Bug 14: a pool without its threads hangs after fork. */
-static void bug14_using_a_scheduler_in_a_forked_child_is_an_error_not_a_hang(void) {
+static void bug14_using_a_scheduler_in_a_forked_child_is_an_error_not_a_hang(uint32_t stack_bytes) {
     fixture_init(&f, 2);
+    f.options.stack_bytes = stack_bytes;
     fixture_start(&f);
     fixture_submit(&f, 0, 10, 0, NULL);
     fixture_await_idle(&f);
@@ -90,6 +91,7 @@ static void bug14_using_a_scheduler_in_a_forked_child_is_an_error_not_a_hang(voi
         wrong |= (rt_scheduler_history(f.scheduler, 0, &record, NULL, 0) != RT_FORKED) << 5;
         rt_scheduler_count(f.scheduler, &counts);
         wrong |= (counts.completed != 10) << 6;
+        wrong |= (rt_scheduler_cancel(f.scheduler, &f.tasks[0], 0) != RT_FORKED) << 7;
         rt_scheduler_destroy(f.scheduler);
         _exit(wrong);
     }
@@ -120,6 +122,7 @@ static void a_worker_that_cannot_start_ends_the_others_and_leaks_nothing(void) {
         threads_allowed = allowed;
         fixture_init(&f, 4);
         f.options.start_thread = start_some;
+        f.options.stack_bytes = allowed % 2 == 0 ? 65536 : 0;
         CHECK_UINT(RT_NO_THREAD, rt_scheduler_create(&f.options, &f.scheduler, &why));
         CHECK(f.scheduler == NULL);
         char expected[256];
@@ -138,13 +141,15 @@ static void memory_that_cannot_be_had_is_a_status_at_every_attempt(void) {
     while (status == RT_NO_MEMORY) {
         rt_message why = {""};
         fixture_init(&f, 2);
+        f.options.stack_bytes = 65536;
+        f.options.contention_sample_every = 1;
         rt_allocator_init(&f.allocator, ++fail_at);
         status = rt_scheduler_create(&f.options, &f.scheduler, &why);
         CHECK(status == RT_OK || (f.scheduler == NULL && why.text[0] != '\0'));
         fixture_end(&f);
     }
     CHECK_UINT(RT_OK, status);
-    CHECK(fail_at > 5); /* scheduler, workers, idle stack, history, histograms */
+    CHECK(fail_at > 8); /* scheduler, workers, idle stack, history, histograms, locks' histograms, stacks */
 }
 
 static void the_most_workers_allowed_start_and_end(void) {
@@ -162,7 +167,8 @@ int main(void) {
     ending_cancels_what_has_not_started_and_finishes_what_runs();
     abandoning_cancels_the_queue_and_refuses_more();
     abandoning_cancels_the_rest_of_a_batch_that_is_being_run();
-    bug14_using_a_scheduler_in_a_forked_child_is_an_error_not_a_hang();
+    bug14_using_a_scheduler_in_a_forked_child_is_an_error_not_a_hang(0);
+    bug14_using_a_scheduler_in_a_forked_child_is_an_error_not_a_hang(65536);
     a_worker_that_cannot_start_ends_the_others_and_leaks_nothing();
     memory_that_cannot_be_had_is_a_status_at_every_attempt();
     the_most_workers_allowed_start_and_end();

@@ -265,6 +265,41 @@ static void a_worker_that_waits_gives_the_rest_of_its_batch_away(void) {
     fixture_end(&f);
 }
 
+/* R4: a task owns a stack only from its first suspension on. */
+static void a_queued_task_owns_no_stack(void) {
+    rt_scheduler_bytes before, queued;
+    start(2);
+    fixture_submit(&f, 0, 100, 0, NULL);
+    fixture_await_idle(&f);
+    rt_scheduler_account(f.scheduler, &before);
+    CHECK_UINT(RT_OK, rt_scheduler_hold(f.scheduler));
+    fixture_submit(&f, 100, FIXTURE_TASKS - 100, 0, NULL);
+    rt_scheduler_account(f.scheduler, &queued); /* workers are held: nothing moves */
+    CHECK_UINT(FIXTURE_TASKS - 100, fixture_counts(&f).queued);
+    CHECK_UINT(before.stack_reserved_bytes, queued.stack_reserved_bytes);
+    CHECK_UINT(before.stack_committed_bytes, queued.stack_committed_bytes);
+    CHECK_UINT(RT_OK, rt_scheduler_release(f.scheduler));
+    check_counts(FIXTURE_TASKS, 0, 0, 0);
+    fixture_end(&f);
+}
+
+/* Bug 21: an idle worker spun while one task slept. The one that keeps the time waits for it. */
+static void bug21_workers_stand_still_while_a_task_sleeps(void) {
+    start(8);
+    f.answer = sleep_an_hour;
+    fixture_submit(&f, 0, 1, 0, NULL);
+    await_asleep(1);
+    while (fixture_counts(&f).idle < (pooled ? 8 : 7)) {
+        rt_scheduler_wait_in_flight(f.scheduler, 0, 1000000);
+    }
+    const uint64_t turns = fixture_counts(&f).turns;
+    CHECK_UINT(RT_TIMED_OUT, rt_scheduler_wait_idle(f.scheduler, 50000000));
+    CHECK_UINT(turns, fixture_counts(&f).turns);
+    CHECK_UINT(RT_OK, cancel_of(0));
+    check_counts(0, 0, 1, 0);
+    fixture_end(&f);
+}
+
 static void run_all(void) {
     bug4_a_cancelled_queued_task_ends_once_with_a_callback_and_never_runs();
     a_cancel_behind_a_running_task_takes_effect_when_its_turn_comes();
@@ -279,6 +314,8 @@ static void run_all(void) {
     many_tasks_sleep_and_each_ends_once();
     a_task_that_yields_goes_behind_those_of_its_priority();
     beyond_max_suspended_the_worker_waits_itself();
+    a_queued_task_owns_no_stack();
+    bug21_workers_stand_still_while_a_task_sleeps();
 }
 
 int main(void) {
