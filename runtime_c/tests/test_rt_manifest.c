@@ -140,7 +140,10 @@ static void what_is_null_has_a_reason(void) {
         CHECK_UINT(1, occurrences(text, null));
         CHECK_UINT(1, occurrences(reasons, reason));
     }
-    CHECK(reasons != NULL && occurrences(text, ":null") == occurrences(reasons, "\":\""));
+    if (reasons != NULL) { /* of the timestamps and intervals null says "none", which is known */
+        const size_t none = occurrences(text, "\"lock\":null") + occurrences(text, "\"histogram\":null");
+        CHECK_UINT(occurrences(reasons, "\":\""), occurrences(text, ":null") - none);
+    }
     rt_json_destroy(json);
     tree_remove(&root);
 }
