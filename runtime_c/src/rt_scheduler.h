@@ -16,6 +16,8 @@
  * A task that waits in the queue learns of its cancel or deadline when a worker comes to it; one that sleeps
  * is woken for it at once; one that runs sees it at its next rt_task_yield, rt_task_sleep or rt_task_poll.
  *
+ * A task whose sleep is over goes before all others of its priority, one that yields behind them.
+ *
  * With stack_bytes, a runner can be suspended: the worker leaves the task's stack alone and goes on with other
  * tasks on another one. Until then tasks share the stack of their worker's loop: a task owns a stack from its
  * first suspension to its end, and a queued task owns none.

@@ -3,8 +3,8 @@
 
 /* ---- under the lock ---- */
 
-static void requeue(rt_scheduler *self, rt_task *task) {
-    rt_ready_queue_push_back(&self->ready, task);
+static void requeue(rt_scheduler *self, rt_ready_lane lane, rt_task *task) {
+    rt_ready_queue_push(&self->ready, lane, task);
     self->requeued++;
 }
 
@@ -19,7 +19,7 @@ void rt_scheduler_park_batch(rt_scheduler *self, rt_batch *batch, uint64_t now_n
         const bool ends = (rt_task_control(task) & RT_TASK_CANCEL) != 0 || rt_scheduler_is_abandoned(self);
         self->yields += activation->yields;
         if (activation->yields || ends || activation->sleeper.wake_ns <= now_ns) {
-            requeue(self, task);
+            requeue(self, activation->yields ? RT_READY_LANE : RT_READY_FRONT_LANE, task);
         } else {
             rt_task_set(task, RT_TASK_ASLEEP);
             rt_sleepers_add(&self->sleepers, &activation->sleeper);
@@ -34,7 +34,7 @@ void rt_scheduler_park_batch(rt_scheduler *self, rt_batch *batch, uint64_t now_n
 static void wake_sleeper(rt_scheduler *self, rt_activation *activation) {
     rt_sleepers_remove(&self->sleepers, &activation->sleeper);
     rt_task_clear(activation->task, RT_TASK_ASLEEP);
-    requeue(self, activation->task);
+    requeue(self, RT_READY_FRONT_LANE, activation->task);
 }
 
 /* More than these are left to the next turn, which follows at once, so that the lock is not held for long. */

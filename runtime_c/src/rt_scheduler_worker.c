@@ -4,13 +4,15 @@
 
 /* ---- give back: under the lock ---- */
 
-/* After abandon: started tasks stay, to be brought to their end; the others are the caller's again. */
-static void sort_out(rt_scheduler *self, rt_task_group group) {
+/* After abandon: started tasks are added to `kept`, to be brought to their end; the others are the caller's
+ * again. */
+static void sort_out(rt_scheduler *self, rt_task_group group, rt_task **kept) {
     rt_task *task = group.first;
     for (uint32_t i = 0; i < group.count; i++) {
         rt_task *const next = task->next;
         if ((rt_task_control(task) & RT_TASK_ACTIVATED) != 0) {
-            rt_ready_queue_push_back(&self->ready, task);
+            task->next = *kept;
+            *kept = task;
         } else {
             self->taken_back++;
         }
@@ -18,16 +20,26 @@ static void sort_out(rt_scheduler *self, rt_task_group group) {
     }
 }
 
+static void queue_kept(rt_scheduler *self, rt_task *kept) {
+    while (kept != NULL) {
+        rt_task *const next = kept->next;
+        rt_ready_queue_push_back(&self->ready, kept);
+        kept = next;
+    }
+}
+
 /* What was not run goes back to the front, in its order. */
 static void give_back(rt_scheduler *self, rt_batch *batch) {
+    rt_task *kept = NULL;
     for (uint32_t i = batch->group_count; i > batch->left; i--) {
         const rt_task_group group = batch->groups[i - 1];
         if (rt_scheduler_is_abandoned(self)) {
-            sort_out(self, group);
+            sort_out(self, group, &kept);
         } else if (group.count > 0) {
             rt_ready_queue_push_front(&self->ready, group);
         }
     }
+    queue_kept(self, kept);
     batch->group_count = 0;
     batch->left = 0;
 }
@@ -38,11 +50,11 @@ void rt_scheduler_take_back_queued(rt_scheduler *self) {
         rt_ready_queue_init(&self->ready);
         return;
     }
-    rt_ready_queue all = self->ready;
-    rt_ready_queue_init(&self->ready);
-    while (all.count > 0) {
-        sort_out(self, rt_ready_queue_take_group(&all, UINT32_MAX));
+    rt_task *kept = NULL;
+    while (self->ready.count > 0) {
+        sort_out(self, rt_ready_queue_take_group(&self->ready, UINT32_MAX), &kept);
     }
+    queue_kept(self, kept);
 }
 
 /* ---- finalise: under the lock ---- */

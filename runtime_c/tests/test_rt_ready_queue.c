@@ -61,7 +61,7 @@ static void what_is_given_back_leaves_again_in_its_old_order(void) {
         put(&tasks[i], i, 7);
     }
     CHECK_UINT(3, take(taken, 3));
-    rt_ready_queue_push_front(&queue, (rt_task_group){taken[1], 2}); /* before task 3 */
+    rt_ready_queue_push_front(&queue, (rt_task_group){taken[1], 2, RT_READY_LANE}); /* before task 3 */
     put(&tasks[4], 4, 7);
     CHECK_UINT(4, queue.count);
     CHECK_UINT(4, take(taken, 5));
@@ -76,7 +76,7 @@ static void giving_back_to_an_empty_level_keeps_its_end(void) {
     put(&tasks[1], 1, 9);
     put(&tasks[2], 2, 9);
     CHECK_UINT(3, take(taken, 3));
-    rt_ready_queue_push_front(&queue, (rt_task_group){taken[1], 2});
+    rt_ready_queue_push_front(&queue, (rt_task_group){taken[1], 2, RT_READY_LANE});
     put(&tasks[3], 3, 9);
     CHECK_UINT(3, take(taken, 4));
     check_order(taken, (const uint64_t[]){1, 2, 3}, 3);
@@ -102,7 +102,18 @@ static void groups_of_any_size_are_cut_where_the_limit_says(void) {
     }
 }
 
-/* Against the definition: the task to leave has the highest priority and, among those, the lowest number. */
+static bool in_front[3000];
+
+/* Whether task a leaves before task b, which was submitted later or is none. */
+static bool is_before(const rt_task *a, const rt_task *b) {
+    if (a->priority != b->priority) {
+        return a->priority > b->priority;
+    }
+    return in_front[a->id] && !in_front[b->id];
+}
+
+/* Against the definition: the task to leave has the highest priority, is in the front lane if any of those is,
+ * and has the lowest number. */
 static void random_use_agrees_with_the_definition(void) {
     enum { TASKS = 3000 };
     static rt_task tasks[TASKS];
@@ -112,7 +123,10 @@ static void random_use_agrees_with_the_definition(void) {
     for (uint64_t step = 0; submitted < TASKS || held > 0; step++) {
         const uint64_t random = rt_random_at(31, step);
         if (submitted < TASKS && random % 16 != 0) {
-            put(&tasks[submitted], submitted, (unsigned)(random >> 56) % 5u * 63u);
+            in_front[submitted] = (random >> 40) % 4 == 0;
+            tasks[submitted] = (rt_task){.id = submitted, .priority = (uint8_t)((random >> 56) % 5u * 63u)};
+            rt_ready_queue_push(&queue, in_front[submitted] ? RT_READY_FRONT_LANE : RT_READY_LANE,
+                                &tasks[submitted]);
             waiting[submitted++] = true;
             held++;
             continue;
@@ -122,7 +136,7 @@ static void random_use_agrees_with_the_definition(void) {
         for (uint32_t i = 0; i < count; i++) {
             uint64_t best = UINT64_MAX;
             for (uint64_t id = 0; id < submitted; id++) {
-                if (waiting[id] && (best == UINT64_MAX || tasks[id].priority > tasks[best].priority)) {
+                if (waiting[id] && (best == UINT64_MAX || is_before(&tasks[id], &tasks[best]))) {
                     best = id;
                 }
             }

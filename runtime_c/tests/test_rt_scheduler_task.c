@@ -243,6 +243,35 @@ static void beyond_max_suspended_the_worker_waits_itself(void) {
     fixture_end(&f);
 }
 
+static rt_status sleep_first(rt_task_run *run) {
+    const rt_status status = run->task_id == 0 ? rt_task_sleep(run, 1) : RT_OK;
+    pthread_mutex_lock(&f.lock);
+    f.order[f.entered++] = 1000 + run->task_id;
+    pthread_mutex_unlock(&f.lock);
+    return status;
+}
+
+/* Otherwise the tasks that have a stack wait behind all that have none yet, and max_suspended makes workers block. */
+static void a_task_whose_sleep_is_over_goes_before_fresh_ones_of_its_priority(void) {
+    _Atomic uint64_t now_ns = 1;
+    const rt_clock clock = {fixture_tick, NULL, &now_ns};
+    fixture_init(&f, 1);
+    f.options.clock = &clock;
+    f.options.stack_bytes = 65536;
+    f.answer = sleep_first;
+    fixture_start(&f);
+    CHECK_UINT(RT_OK, rt_scheduler_hold(f.scheduler));
+    fixture_submit(&f, 0, 1000, 7, NULL);
+    CHECK_UINT(RT_OK, rt_scheduler_release(f.scheduler));
+    check_counts(1000, 0, 0, 0);
+    uint64_t at = 0;
+    while (f.order[at] != 1000) {
+        at++;
+    }
+    CHECK(at <= 2 * (RT_SCHEDULER_MAX_BATCH + 1)); /* after the batch in which it was suspended */
+    fixture_end(&f);
+}
+
 /* What a worker waits with must not keep the rest of its batch from other workers. */
 static void a_worker_that_waits_gives_the_rest_of_its_batch_away(void) {
     _Atomic uint64_t now_ns = 1;
@@ -325,5 +354,6 @@ int main(void) {
     run_all();
     pooled = false;
     a_worker_that_waits_gives_the_rest_of_its_batch_away();
+    a_task_whose_sleep_is_over_goes_before_fresh_ones_of_its_priority();
     return check_done();
 }
