@@ -210,3 +210,16 @@ def test_a_path_that_is_no_web_address_is_refused() -> None:
     for name in ("data/a\nb.json", "data\\a.json", "/etc/x.json", "data/../x.json"):
         with pytest.raises(errors.UsageError, match="cannot be published"):
             published_path(name)
+
+
+def test_a_report_without_evidence_waits_for_it_unless_it_had_some(tmp_path: Path) -> None:
+    """A spec may be written before its runs; what was frozen is never dropped in silence."""
+    project = write_project(tmp_path)
+    later = REPORT_SPEC.replace("runtime-scale", "runtime-later")
+    (project / "site/reports/runtime-later.toml").write_text(later, encoding="utf-8")
+    said: list[str] = []
+    assert build_site(project, say=said.append).reports == ("runtime-scale",)
+    assert "runtime-later has no evidence yet and is left out" in said
+    (project / "site/reports/runtime-later.frozen.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(errors.SpecError, match="no file matches 'data/runtime-later"):
+        build_site(project)

@@ -28,7 +28,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _panels(project: Path, **entry: Any) -> tuple[figures.Panels, ...]:
     import tomllib
 
-    value = tomllib.loads(REPORT_SPEC) | {"charts": [{"id": "one", "title": "One", **entry}]}
+    value = tomllib.loads(REPORT_SPEC) | {
+        "schema": "report-spec/1.1",
+        "charts": [{"id": "one", "title": "One", **entry}],
+    }
     report = tables.compute(project, from_value(value, "spec.toml"))
     return figures.panels(_report_data(report))
 
@@ -41,6 +44,13 @@ def _panels(project: Path, **entry: Any) -> tuple[figures.Panels, ...]:
         ({"kind": "timeline", "columns": ["heat"]}, "'heat'"),
         ({"kind": "percentiles", "stage": "queue", "split": "workers"}, "splits by 'workers'"),
         ({"kind": "percentiles"}, "'stage' is missing"),
+        ({"kind": "percentiles", "stage": "queue", "only": ["tasks=7"]}, "draws the row 'tasks=7'"),
+        ({"kind": "by_key", "columns": ["elapsed"], "x": "workers"}, "is drawn over 'workers'"),
+        ({"kind": "by_key", "columns": ["elapsed"]}, "'x' is missing"),
+        (
+            {"kind": "timeline", "series": "batch_memory", "columns": ["rss_bytes"]},
+            "names the series 'batch_memory'",
+        ),
         ({"kind": "timeline"}, "'columns' is missing"),
     ],
 )
@@ -121,7 +131,7 @@ def test_an_excluded_run_is_in_no_percentile_line_and_no_timeline(tmp_path: Path
     document = json.loads(path.read_bytes())
     at = next(i for i, run in enumerate(document["runs"]) if (run["agents"], run["repetition"]) == (100, 1))
     entry = {"sha256": sha256_hex(path.read_bytes()), "pointer": f"$.runs[{at}]", "reason": "a backup ran"}
-    value = tomllib.loads(REPORT_SPEC) | {"exclude": [entry]}
+    value = tomllib.loads(REPORT_SPEC) | {"schema": "report-spec/1.1", "exclude": [entry]}
     report = _report_data(tables.compute(project, from_value(value, "spec.toml")))
     pooled = series.pooled_histogram(report, 0, "queue")
     assert pooled is not None and pooled.count == 2 * 1000

@@ -152,6 +152,7 @@ kind = "timeline"
 series = "periods"
 title = "Over the periods"
 columns = ["p50_ms", "rss_bytes"]
+only = ["tasks=40,agents=100"]
 """
     document = phased()
     rows = document["runs"][0]["periods"]["rows"]

@@ -80,8 +80,8 @@ def build_site(
 
 
 def _compute(project: Path, extra: Sequence[Path], say: Say) -> list[Report]:
-    specs = [tables.spec.by_name(project, name) for name in tables.report_names(project)]
-    specs += [tables.spec.load(path, project) for path in extra]
+    declared = [tables.spec.by_name(project, name) for name in tables.report_names(project)]
+    specs = declared + [tables.spec.load(path, project) for path in extra]
     if not specs:
         raise NothingCheckedError(
             "site/reports", "there is no report spec", "write one: tallymark report init data/SUITE"
@@ -92,9 +92,21 @@ def _compute(project: Path, extra: Sequence[Path], say: Say) -> list[Report]:
             raise UsageError(spec.path, f"the report name {spec.name!r} is used twice", "rename one of them")
     computed = []
     for spec in specs:
+        if spec in declared and _unmeasured(project, spec):
+            say(f"{spec.name} has no evidence yet and is left out")
+            continue
         say(f"computing {spec.name}")
         computed.append(tables.compute(project, spec))
+    if not computed:
+        raise NothingCheckedError("data", "no report has evidence", "make some: tallymark run SUITE")
     return computed
+
+
+def _unmeasured(project: Path, spec: tables.Spec) -> bool:
+    """Whether a declared report waits for its first evidence; one that was frozen must still have it."""
+    frozen = project / tables.spec.REPORTS / f"{spec.name}.frozen.json"
+    found = (project.glob(pattern) for pattern in spec.data)
+    return not frozen.exists() and not any(any(paths) for paths in found)
 
 
 def _publisher_epoch() -> int | None:

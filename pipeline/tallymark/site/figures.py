@@ -14,7 +14,8 @@ A spec's ``[[charts]]`` entry has ``id``, ``kind`` and ``title``, and by kind:
     ``columns``: one panel each, over the numbers of the row key ``x``; rows that agree in all other keys are
     one line; ``log`` as above.
 
-``percentiles`` and ``timeline`` take ``split``: a row key, one set of panels for each of its values.
+``percentiles`` and ``timeline`` take ``split`` (a row key, one set of panels for each of its values) and
+``only`` (the ids of the rows that are drawn).
 """
 
 from __future__ import annotations
@@ -196,7 +197,15 @@ def _timeline(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figure]:
 def _split(report: ReportData, chart: Mapping[str, Any]) -> Iterator[tuple[str, Sentence, list[int]]]:
     """The rows of each figure, with an id suffix and title words; one figure when nothing is split."""
     key = chart.get("split")
-    everything = list(range(len(report.rows)))
+    ids = [row["id"] for row in report.rows]
+    for row in chart.get("only", ()):
+        if row not in ids:
+            raise SpecError(
+                f"report {report.name}",
+                f"a chart draws the row {row!r}, which is not there",
+                f"choose from {', '.join(ids)}",
+            )
+    everything = [at for at, row in enumerate(ids) if row in chart.get("only", ids)]
     if key is None:
         yield "", (), everything
         return
