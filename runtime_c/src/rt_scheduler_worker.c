@@ -186,11 +186,13 @@ static bool is_due_timekeeper(const rt_worker *self) {
 
 static void wait_for_work(rt_worker *self) {
     rt_scheduler *const scheduler = self->scheduler;
+    if (scheduler->timekeeper == self) {
+        scheduler->timekeeper_ns = scheduler->next_wake_ns; /* also when nobody sleeps any more */
+    }
     if (scheduler->timekeeper != self || scheduler->next_wake_ns == UINT64_MAX) {
         pthread_cond_wait(&self->wake, &scheduler->lock);
         return;
     }
-    scheduler->timekeeper_ns = scheduler->next_wake_ns;
     const struct timespec deadline = rt_scheduler_real_deadline(scheduler, scheduler->next_wake_ns);
     pthread_cond_timedwait(&self->wake, &scheduler->lock, &deadline);
 }

@@ -196,6 +196,22 @@ static void everything_at_once_is_conserved(void) {
     fixture_end();
 }
 
+/* Sleepers come and go while workers are idle: whoever keeps the time must learn of each that comes after a moment
+ * without any. It once did not, and the run hung; one in five of such runs showed it. */
+static void sleepers_after_a_moment_without_any_are_woken(void) {
+    for (unsigned i = 0; i < 5; i++) {
+        small_options(800);
+        options.workers = 8;
+        open_loop(RT_SUBMISSION_PACED, 8000);
+        options.stack_bytes = 32768;
+        options.wait_mode = RT_WAIT_YIELDING;
+        options.wait_us = 500;
+        fixture_run();
+        CHECK_UINT(800, result.tasks_completed);
+        fixture_end();
+    }
+}
+
 /* The process is gone without a word: only its parent can tell. */
 static void a_process_kills_itself_after_so_many_tasks(void) {
     int status = 0;
@@ -242,6 +258,7 @@ int main(void) {
     retries_multiply_the_calls_of_a_provider_that_is_down();
     answers_are_drawn_from_the_seed_with_their_mean();
     everything_at_once_is_conserved();
+    sleepers_after_a_moment_without_any_are_woken();
     memory_that_cannot_be_had_is_a_status_at_every_attempt();
     return check_done();
 }
