@@ -15,9 +15,9 @@ from programs import Program
 from rounds import Benchmark, Case, Ratio, parser, run
 
 CONTEXT_BYTES = 1 << 30
-PEER_BYTES = 1 << 28
-"""The multiple of a peer does not depend on the size, its time does: a quarter is enough."""
-PROBES = 1 << 23
+PEER_BYTES = 1 << 27
+"""The multiple of a peer does not depend on the size, its time does: an eighth is enough."""
+PROBES = 1 << 22
 
 
 def content(name: str, size: int) -> Case:
@@ -70,8 +70,8 @@ BENCHMARK = Benchmark(
         "chunks": "loaded as a stream, 11 cycles of snapshot, 1 % of the chunks rewritten and rollback, "
         "serialised as a stream; latency is that of a snapshot, median of the cycles",
         "rollback": "the same; latency is that of a rollback",
-        "copies": "input, canonical form and serialised form, each a buffer of its own; of 256 MiB",
-        "one-buffer": "streamed into one buffer of 256 MiB and out of it: the least that holds the content",
+        "copies": "input, canonical form and serialised form, each a buffer of its own; of 128 MiB",
+        "one-buffer": "streamed into one buffer of 128 MiB and out of it: the least that holds the content",
         "probe-buffer": "64 probes a task of a plain buffer of 8 MiB",
         "probe-store": "the same of the store while nothing was rewritten",
         "probe-rewritten": "the same of the store with a snapshot alive and a chunk rewritten",
