@@ -230,6 +230,88 @@ static void a_full_queue_is_an_overload(void) {
     rt_run_destroy(run);
 }
 
+/* Executes and gives the run back, whose record holds all of `parts` (up to NULL). */
+static void check_record(const rt_run_options *options, const char *outcome, const char *const *parts) {
+    char message[RT_RUN_MESSAGE_BYTES] = "";
+    rt_run *run;
+    CHECK_UINT(0, rt_run_create(options, &run, message, sizeof message));
+    CHECK_TEXT("", message);
+    CHECK_UINT(0, rt_run_execute(run, message, sizeof message));
+    CHECK_TEXT(outcome, rt_run_outcome(run));
+    for (; *parts != NULL; parts++) {
+        if (!holds(rt_run_record(run), *parts)) {
+            CHECK_TEXT(*parts, rt_run_record(run));
+        }
+    }
+    rt_run_destroy(run);
+}
+
+static void a_deadline_is_no_kill(void) {
+    rt_run_options options = small();
+    char message[RT_RUN_MESSAGE_BYTES];
+    rt_run *run;
+    CHECK_UINT(0, rt_run_create(&options, &run, message, sizeof message));
+    rt_run_interrupt(run, SIGALRM);
+    CHECK_UINT(0, rt_run_execute(run, message, sizeof message));
+    CHECK_TEXT("timed_out", rt_run_outcome(run));
+    CHECK(holds(rt_run_record(run), "\"cause\":\"no end before the deadline of the run\""));
+    rt_run_destroy(run);
+}
+
+static void tasks_that_fail_by_plan_do_not_make_the_run_fail(void) {
+    static const char *const parts[] = {"\"tasks_failed\":1000,", "\"failed_chosen\":1000,", "\"cause\":null,",
+                                        NULL};
+    rt_run_options options = small();
+    options.fail_permille = 1000;
+    check_record(&options, "completed", parts);
+}
+
+/* Two workers that are held for 2 ms by each task end 1,000 a second; twice as many arrive. */
+static void a_queue_that_grows_is_an_overload_with_its_growth(void) {
+    static const char *const parts[] = {"\"growing\":true", "\"littles_law\":null,",
+                                        "\"cause\":\"the queue grew by ", "\"phase\":\"finished\",", NULL};
+    rt_run_options options = small();
+    options.workers = 2;
+    options.submission = "paced";
+    options.window = 0;
+    options.rate_per_s = 2000;
+    options.wait_mode = "blocking";
+    options.wait_us = 2000;
+    check_record(&options, "overloaded", parts);
+}
+
+static void the_other_workloads_have_their_own_object(void) {
+    static const char *const context[] = {"\"context\":{", "\"tasks_completed\":1,", "\"peak_rss_bytes\":", NULL};
+    static const char *const lookup[] = {"\"lookup\":{", "\"tasks_completed\":1000,", "\"lookup_hit\":{", NULL};
+    rt_run_options options = small();
+    options.workload = "lookup";
+    check_record(&options, "completed", lookup);
+    options.workload = "context";
+    check_refused(&options, "tasks is 1000 in workload context, one pass; choose 1");
+    options.tasks = 1;
+    options.rewrite_permille = 10;
+    options.context_bytes = 1u << 20;
+    check_record(&options, "completed", context);
+}
+
+/* A sanitizer's own shadow makes every limit of address space mean something else. */
+static void a_limit_of_memory_that_is_met_is_a_record(void) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    static const char *const parts[] = {"\"phase\":\"setup\",", "\"tasks_submitted\":0,",
+                                        "\"cause\":\"the limit of memory was met at the set-up: no memory for ",
+                                        NULL};
+    static const char *const later[] = {"\"phase\":\"submit\",", "\"tasks_submitted\":1,",
+                                        "\"tasks_failed\":1,", "\"cause\":\"no memory for ", NULL};
+    rt_run_options options = small();
+    options.context_bytes = 64u << 20;
+    options.memory_limit_bytes = 8u << 20;
+    check_record(&options, "failed", parts);
+    options.workload = "context";
+    options.tasks = 1;
+    check_record(&options, "failed", later);
+#endif
+}
+
 static void the_build_is_told_without_a_run(void) {
     char text[4096], tiny[8] = "x";
     CHECK_UINT(0, rt_run_build(text, sizeof text));
@@ -247,6 +329,11 @@ int main(void) {
     a_run_stopped_before_it_began_keeps_its_record();
     a_run_stopped_in_the_middle_conserves_its_tasks();
     a_full_queue_is_an_overload();
+    a_deadline_is_no_kill();
+    tasks_that_fail_by_plan_do_not_make_the_run_fail();
+    a_queue_that_grows_is_an_overload_with_its_growth();
+    the_other_workloads_have_their_own_object();
+    a_limit_of_memory_that_is_met_is_a_record();
     the_build_is_told_without_a_run();
     rt_run_destroy(NULL);
     return check_done();
