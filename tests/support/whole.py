@@ -168,7 +168,7 @@ def paced(tasks: int = 12, **configuration: Any) -> Document:
         "window_ms": 8.0,
         "queue_first": 1.0,
         "queue_last": 1.5,
-        "growth_per_second": 0.25,
+        "growth_per_second": 93.75,
         "growing": False,
     }
     run["littles_law"] = {
@@ -188,7 +188,7 @@ def overloaded(tasks: int = 12) -> Document:
     run = document["runs"][0]
     run |= {"outcome": "overloaded", "cause": "the queue grew over the window", "littles_law": None}
     run["unavailable"]["littles_law"] = "the queue grew over the window"
-    run["stability_window"] |= {"queue_last": 9.0, "growth_per_second": 900.0, "growing": True}
+    run["stability_window"] |= {"queue_last": 9.0, "growth_per_second": 1500.0, "growing": True}
     return document
 
 

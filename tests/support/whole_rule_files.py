@@ -157,7 +157,28 @@ FILES: dict[str, dict[str, tuple[Callable[[], Document], Change]]] = {
         "fail-completed": (whole.overloaded, said_completed),
         "fail-overloaded": (whole.paced, said_overloaded),
         "fail-growth": (whole.overloaded, of_run("stability_window", "growth_per_second", to=-1.0)),
-        "fail-window": (whole.overloaded, of_run("stability_window", "window_ms", to=11.0)),
+        "fail-direction": (
+            whole.overloaded,
+            both(
+                of_run("stability_window", "growth_per_second", to=-1500.0),
+                of_run("stability_window", "queue_first", to=9.0),
+                of_run("stability_window", "queue_last", to=1.0),
+            ),
+        ),
+        "fail-above-peak": (
+            whole.overloaded,
+            both(
+                of_run("stability_window", "queue_last", to=13.0),
+                of_run("stability_window", "growth_per_second", to=2250.0),
+            ),
+        ),
+        "fail-window": (
+            whole.overloaded,
+            both(
+                of_run("stability_window", "window_ms", to=12.0),
+                of_run("stability_window", "growth_per_second", to=1000.0),
+            ),
+        ),
     },
     "littles-law": {
         "pass": (whole.paced, same),
@@ -269,13 +290,27 @@ FILES: dict[str, dict[str, tuple[Callable[[], Document], Change]]] = {
             whole.lookup,
             of_run("histograms", to={"lookup_hit": Histogram.recorded([30]).to_record()}),
         ),
+        "fail-after-removal": (whole.lookup, of_run("lookup", "found_after_removal", to=5)),
         "fail-collisions": (whole.lookup, of_run("lookup", "collisions", to=100)),
     },
     "locks-timed": {
         "pass": (whole.closed, same),
         "fail-holds": (whole.closed, counted("histograms", "lock_hold_turn", values=[100], every=4)),
         "fail-sampling": (whole.closed, of_run("contention", "lock_sample_every", to=2)),
+        "fail-too-often": (
+            whole.closed,
+            both(
+                counted("histograms", "lock_wait_turn", values=[100] * 17, every=4),
+                counted("histograms", "lock_hold_turn", values=[100] * 17, every=4),
+                of_run("contention", "lock_acquisitions", "turn", to=17),
+            ),
+        ),
         "fail-acquisitions": (whole.closed, of_run("contention", "lock_acquisitions", "submit", to=2)),
+    },
+    "batches-taken": {
+        "pass": (whole.closed, of_run("contention", "mean_batch", to=6.0)),
+        "fail-few": (whole.closed, of_run("contention", "mean_batch", to=5.5)),
+        "fail-part": (whole.closed, of_run("contention", "mean_batch", to=8.25)),
     },
     "idle-ratios": {
         "pass": (whole.closed, of_run("contention", "idle_while_queued_ratio", to=0.5)),
@@ -290,6 +325,7 @@ FILES: dict[str, dict[str, tuple[Callable[[], Document], Change]]] = {
         "fail-rest": (whole.closed, of_run("memory", "unexplained_bytes", to=4095)),
         "fail-resident": (whole.closed, of_run("memory", "resident", "context_bytes", to=0)),
         "fail-growth": (whole.closed, of_run("memory", "rss_anon_at_start_bytes", to=0)),
+        "fail-owner": (whole.closed, of_run("memory", "owners", "sampler_bytes", to=0)),
         "fail-stacks": (whole.closed, of_run("memory", "stack_reserved_bytes", to=0)),
     },
     "memory-explained": {

@@ -12,6 +12,11 @@ _THREADS: Final = ("worker_cpu_ms", "submitter_cpu_ms", "sampler_cpu_ms", "auxil
 # The process's CPU time is read at other moments than the threads', in ticks of up to 10 ms.
 _CPU_SLACK_MS: Final = 20.0
 _CPU_SLACK: Final = 0.02
+# threads that take the lock besides the workers: submitter, sampler, rollback; each starts at a sample
+_OTHERS: Final = 4
+# an owner's bytes in RAM are whole pages or cache lines, its allocated ones are not
+_ROUNDED: Final = 0.05
+_ROUNDED_BYTES: Final = 64 << 10
 _UNEXPLAINED: Final = 0.05
 _UNEXPLAINED_BYTES: Final = 256 << 10
 
@@ -40,6 +45,26 @@ def locks_timed(run: Run) -> Iterator[Problem]:
             yield Problem(where, f"1 of {wait.sample_every} was timed, not 1 of {every}", RERUN)
         elif wait.count > acquired:
             yield Problem(where, f"{wait.count} were timed of {acquired} acquisitions", RERUN)
+        elif every and wait.count > acquired / every + run.value["workers"] + _OTHERS:
+            problem = f"{wait.count} were timed, 1 of {every}, of {acquired} acquisitions"
+            yield Problem(where, problem, RERUN)
+
+
+@run_rule(
+    "batches-taken",
+    "The batches that workers took hold every task that ran",
+    why="The mean batch says how often workers meet at the queue; it must be of this run's tasks.",
+)
+def batches_taken(run: Run) -> Iterator[Problem]:
+    """dequeues × mean_batch is whole, and at least the tasks that ran (one given back is taken twice)."""
+    contention: dict[str, Any] = run.value.get("contention", {})
+    if "workload" not in run.value or not contention or not run.whole:
+        return
+    taken = contention["dequeues"] * contention["mean_batch"]
+    ran = run.value["tasks_completed"] + run.value["tasks_failed"]
+    if abs(taken - round(taken)) > 1e-6 * max(1.0, taken) or round(taken) < ran:
+        problem = f"{contention['dequeues']} batches of {contention['mean_batch']!r} for {ran} tasks that ran"
+        yield Problem(run.at("contention", "mean_batch"), problem, RERUN)
 
 
 @run_rule(
@@ -89,6 +114,11 @@ def memory_accounted(run: Run) -> Iterator[Problem]:
     where = run.at("memory", "rss_growth_bytes")
     if growth is not None and before is not None and after is not None and growth != after - before:
         yield Problem(where, f"{growth}, but from {before} to {after} it is {after - before}", RERUN)
+    for owner, held in memory.get("resident", {}).items():
+        owned = memory["owners"][owner]
+        if held is not None and held > owned * (1 + _ROUNDED) + _ROUNDED_BYTES:
+            problem = f"{held} bytes in RAM, but only {owned} are allocated"
+            yield Problem(run.at("memory", "resident", owner), problem, RERUN)
     resident = list(memory.get("resident", {}).values())
     if growth is None or rest is None or not resident or None in resident:
         return

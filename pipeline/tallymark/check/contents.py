@@ -125,6 +125,8 @@ def lookup_answers(run: Run) -> Iterator[Problem]:
         ("found", found["found"] + found["not_found"], run.value["tasks_completed"]),
         ("found", found["found"] - found["not_found"], run.value["tasks_completed"] % 2),
         ("removed", found["removed"], found["roles"] // 2),
+        ("found_after_removal", found["found_after_removal"], found["found"]),
+        ("not_found_after_removal", found["not_found_after_removal"], found["not_found"]),
     )
     for key, value, right in equal:
         if value != right:

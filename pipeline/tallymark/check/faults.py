@@ -102,6 +102,9 @@ def _outage(run: Run, faults: dict[str, Any]) -> Iterator[Problem]:
         return
     if outage["recovered"] != (outage["recovery_ms"] is not None):
         yield Problem(run.at("faults", "outage", "recovery_ms"), "does not fit recovered", RERUN)
+    if (outage["recovery_ms"] or 0) > run.value["elapsed_ms"]:
+        problem = f"{outage['recovery_ms']!r} ms is longer than the run"
+        yield Problem(run.at("faults", "outage", "recovery_ms"), problem, RERUN)
     if max(outage["queue_before"], outage["queue_peak"]) > run.value["tasks_admitted"]:
         problem = f"above the {run.value['tasks_admitted']} tasks of the run"
         yield Problem(run.at("faults", "outage", "queue_peak"), problem, RERUN)

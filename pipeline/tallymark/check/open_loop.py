@@ -150,7 +150,7 @@ def _of_period(run: Run, number: int, column: int, problem: str) -> Problem:
     "published as if the load could be carried.",
 )
 def overload_said(run: Run) -> Iterator[Problem]:
-    """stability_window.growing ⇔ outcome overloaded (or tasks were rejected); growth is above 0 then."""
+    """growing ⇔ overloaded (or tasks were rejected); growth = (last − first) / two thirds of the window."""
     window = run.value.get("stability_window")
     if window is None or not run.drained:
         return
@@ -162,6 +162,15 @@ def overload_said(run: Run) -> Iterator[Problem]:
     where = run.at("stability_window", "growth_per_second")
     if window["growing"] and window["growth_per_second"] <= 0:
         yield Problem(where, f"{window['growth_per_second']!r} for a queue that grew", RERUN)
+    for key in ("queue_first", "queue_last"):
+        if window[key] > run.value["queue_peak"]:
+            problem = f"a mean of {window[key]!r} above the peak of {run.value['queue_peak']}"
+            yield Problem(run.at("stability_window", key), problem, RERUN)
+    grown = window["queue_last"] - window["queue_first"]
+    right = grown / (window["window_ms"] * 2 / 3) * 1000 if window["window_ms"] else 0.0
+    if not math.isclose(window["growth_per_second"], right, rel_tol=1e-6, abs_tol=1e-6):
+        problem = f"{window['growth_per_second']!r}, but the two means give {right!r}"
+        yield Problem(where, problem, RERUN)
     if window["window_ms"] > run.value["elapsed_ms"] + _STEP_MS:
         problem = f"{window['window_ms']!r} ms is longer than the run"
         yield Problem(run.at("stability_window", "window_ms"), problem, RERUN)
@@ -178,7 +187,8 @@ def littles_law(run: Run) -> Iterator[Problem]:
     law = run.value.get("littles_law")
     if law is None:
         return
-    if run.value.get("stability_window", {}).get("growing"):
+    window = run.value.get("stability_window") or {}
+    if window.get("growing"):
         yield run.found("littles_law", "shown although the queue grew over the window", RERUN)
     product = law["arrival_rate_per_s"] * law["mean_time_ms"] / 1000
     if not math.isclose(law["product"], product, rel_tol=_RELATIVE, abs_tol=_RELATIVE):
@@ -189,10 +199,9 @@ def littles_law(run: Run) -> Iterator[Problem]:
     if not math.isclose(law["error_percent"], error, rel_tol=1e-6, abs_tol=1e-6):
         problem = f"{law['error_percent']!r}, but the product differs by {error!r} percent"
         yield Problem(run.at("littles_law", "error_percent"), problem, RERUN)
-    if law["window_ms"] > run.value["elapsed_ms"] + _STEP_MS:
-        yield Problem(
-            run.at("littles_law", "window_ms"), f"{law['window_ms']!r} ms is longer than the run", RERUN
-        )
+    if not 0 < law["window_ms"] <= window.get("window_ms", 0) + _STEP_MS:
+        problem = f"{law['window_ms']!r} ms, longer than the window in which the queue was stable"
+        yield Problem(run.at("littles_law", "window_ms"), problem, RERUN)
 
 
 @run_rule(

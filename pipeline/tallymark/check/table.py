@@ -69,6 +69,7 @@ RULES: tuple[Rule, ...] = (
     contents.context_proved,
     contents.lookup_answers,
     contention.locks_timed,
+    contention.batches_taken,
     contention.idle_ratios,
     contention.thread_cpu,
     contention.memory_accounted,
