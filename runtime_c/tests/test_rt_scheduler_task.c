@@ -87,10 +87,11 @@ static void a_runner_that_does_not_look_completes_although_its_cancel_was_asked_
 
 static rt_status sleep_an_hour(rt_task_run *run) { return rt_task_sleep(run, UINT64_C(3600000000000)); }
 
+/* Or until all have ended. */
 static void await_asleep(uint64_t tasks) {
     rt_scheduler_counts c = fixture_counts(&f);
-    while (pooled ? c.suspended < tasks : c.active < tasks) {
-        rt_scheduler_wait_in_flight(f.scheduler, 0, 1000000);
+    while ((f.options.stack_bytes > 0 ? c.suspended : c.active) < tasks &&
+           rt_scheduler_wait_in_flight(f.scheduler, 0, 1000000) == RT_TIMED_OUT) {
         c = fixture_counts(&f);
     }
 }
@@ -254,6 +255,32 @@ static void beyond_max_suspended_the_worker_waits_itself(void) {
     fixture_end(&f);
 }
 
+static rt_status sleep_by_id(rt_task_run *run) {
+    return rt_task_sleep(run, run->task_id == 0 ? UINT64_C(2000000) : UINT64_C(1000000));
+}
+
+/* The worker that keeps the time waits for task 0, whose cancel leaves nobody asleep. It must learn of the next
+ * sleeper although that one is due later than the moment for which it had waited. */
+static void a_sleeper_is_woken_after_a_time_without_any(void) {
+    const struct timespec until_the_first_was_due = {0, 4000000};
+    fixture_init(&f, 2);
+    f.options.stack_bytes = 65536;
+    f.answer = sleep_by_id;
+    fixture_start(&f);
+    for (uint64_t round = 0; round < 5; round++) {
+        fixture_submit(&f, 0, 1, 0, NULL);
+        await_asleep(1);
+        cancel_of(0); /* too late on a slow machine: then the timer ended it */
+        fixture_await_idle(&f);
+        nanosleep(&until_the_first_was_due, NULL);
+        fixture_submit(&f, 1, 1, 0, NULL);
+        fixture_await_idle(&f);
+        f.entered = 0;
+    }
+    CHECK_UINT(10, fixture_counts(&f).cancelled + fixture_counts(&f).completed);
+    fixture_end(&f);
+}
+
 static rt_status sleep_first(rt_task_run *run) {
     const rt_status status = run->task_id == 0 ? rt_task_sleep(run, 1) : RT_OK;
     pthread_mutex_lock(&f.lock);
@@ -365,6 +392,7 @@ int main(void) {
     pooled = false;
     a_worker_that_waits_gives_the_rest_of_its_batch_away();
     beyond_max_suspended_the_worker_waits_itself();
+    a_sleeper_is_woken_after_a_time_without_any();
     a_task_whose_sleep_is_over_goes_before_fresh_ones_of_its_priority();
     return check_done();
 }
