@@ -10,7 +10,7 @@ BENCHMARKS := $(foreach name,$(BENCHMARKS),$(basename $(notdir $(wildcard benchm
 C_SOURCES := $(wildcard runtime_c/src/*.[ch] runtime_c/include/*.h runtime_c/CMakeLists.txt runtime_c/*.py)
 # What the tests need from the system beside python3, gcc and make: command or file -> Debian package.
 SYSTEM_PACKAGES := chromium:chromium hyperfine:hyperfine jq:jq /usr/include/tbb/task_arena.h:libtbb-dev \
-	pdftotext:poppler-utils
+	pdftotext:poppler-utils valgrind:valgrind
 
 # Builds and runs the C tests of one kind (none, address, thread) in a build folder of its own.
 define c_tests

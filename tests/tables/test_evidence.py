@@ -130,3 +130,15 @@ def test_an_exclusion_that_matches_no_run_is_refused(tmp_path: Path) -> None:
     entry = {"sha256": "0" * 64, "pointer": "$.runs[0]", "reason": "gone"}
     with pytest.raises(SpecError, match=r"x\.toml::\$\.exclude\[0\]: no file with SHA-256 0000"):
         computed(tmp_path, spec_of(exclude=[entry]), runtime_execution())
+
+
+def test_a_profile_is_passed_over_by_a_glob_and_refused_by_name(tmp_path: Path) -> None:
+    project_of(tmp_path, runtime_execution())
+    example = Path(__file__).parents[2] / "schemas" / "profile" / "examples" / "perf.json"
+    (tmp_path / "data" / "x" / "0.profile.json").write_bytes(example.read_bytes())
+    files = evidence.read(tmp_path, spec_of()).documents
+    assert [document.path for document in files] == ["data/x/0.json"]
+    for data in (["data/x/0.profile.json"], ["data/x/*.profile.json"], ["data/x/0.json", "data/x/a.json"]):
+        (tmp_path / "data" / "x" / "a.json").write_bytes(example.read_bytes())  # under another name too
+        with pytest.raises(SpecError, match=r"is a profile: it is untimed and no evidence"):
+            evidence.read(tmp_path, spec_of(data=data))

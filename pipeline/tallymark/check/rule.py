@@ -16,8 +16,9 @@ RUNTIME = "runtime-execution"
 IMPORTED = "imported-execution"
 REPORT = "report"
 REPORT_SPEC = "report-spec"
+PROFILE = "profile"
 EXECUTIONS = (RUNTIME, IMPORTED)
-PUBLISHED = (*EXECUTIONS, REPORT, REPORT_SPEC)
+PUBLISHED = (*EXECUTIONS, REPORT, REPORT_SPEC, PROFILE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,14 @@ from tallymark import errors
 from tallymark.cli.talk import talk
 from tallymark.errors import UsageError
 from tallymark.evidence.documents import shown_path
-from tallymark.suites import catalogue, measure
+from tallymark.suites import catalogue, measure, profile
 from tallymark.suites import recover as recovery
 from tallymark.suites.plan import Request
 from tallymark.suites.progress import reporter
 from tallymark.suites.settings import SETTABLE, parse
-from tallymark.suites.written import Written, shown
+from tallymark.suites.written import Written, errors_of, shown
+
+SHOWN_FUNCTIONS = 12
 
 
 @click.command(
@@ -42,6 +44,12 @@ from tallymark.suites.written import Written, shown
 @click.option("--resume", is_flag=True, help="Continue a suite that was killed or stopped.")
 @click.option("--seed", type=int, help="Seed of the order of the runs; drawn and recorded unless given.")
 @click.option("--repetitions", type=int, help="Counted runs of each configuration.")
+@click.option(
+    "--profile",
+    "profiled",
+    is_flag=True,
+    help="Afterwards profile the first configuration into LABEL.profile.json: untimed, by perf or callgrind.",
+)
 @click.pass_obj
 def run(
     project: Path,
@@ -53,10 +61,11 @@ def run(
     resume: bool,
     seed: int | None,
     repetitions: int | None,
+    profiled: bool,
 ) -> int:
     """What ``help`` says; a suite's own module says more."""
     if suite == catalogue.SMOKE:
-        if any(value is not None for value in (label, seed, repetitions)) or settings or resume:
+        if any(value is not None for value in (label, seed, repetitions)) or settings or resume or profiled:
             raise UsageError("run smoke", "takes no option but --out", "run a suite itself to choose more")
         if preset not in (None, catalogue.SMOKE):
             raise UsageError(f"--preset {preset}", "the smoke suite has one size", "leave --preset out")
@@ -71,7 +80,14 @@ def run(
         seed=seed,
     )
     directory = project / "data" / suite if out is None else out
-    return told(measure.run(request, directory, reporter(), resume=resume))
+    if not profiled:
+        return told(measure.run(request, directory, reporter(), resume=resume))
+    profiler = profile.Profiler.of_this_machine()  # before an hour of runs
+    measure.refuse_existing(profile.target(directory, request.label_name))
+    written = measure.run(request, directory, reporter(), resume=resume)
+    code = told(written)
+    talk(f"profiling one more run with {profiler.tool.name}, untimed")
+    return max(code, told_profile(profile.add(written.path, profiler)))
 
 
 def _smoke(project: Path, out: Path | None) -> int:
@@ -101,6 +117,18 @@ def recover(journal: Path, out: Path | None) -> int:
     written = recovery.recover(journal, out)
     told(written)
     return errors.FINDINGS if written.refused else errors.CLEAN
+
+
+def told_profile(made: profile.Profiled) -> int:
+    """Print the path as the result, and the hottest functions as talk."""
+    talk(f"{'self':>7} {'total':>7}  function, of {made.total} {made.counted} by {made.tool}")
+    for one in made.functions[:SHOWN_FUNCTIONS]:
+        whole = "-" if one.total_percent is None else f"{one.total_percent:.1f} %"
+        talk(f"{100 * one.self_count / made.total:5.1f} % {whole:>7}  {one.name} ({one.object})")
+    for finding in made.findings:
+        talk(shown(finding))
+    click.echo(shown_path(made.path))
+    return errors.FINDINGS if errors_of(made.findings) else errors.CLEAN
 
 
 def told(written: Written) -> int:

@@ -9,12 +9,15 @@ import stat
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from tallymark.errors import FindingsError, UnreadableError, UsageError, child
 from tallymark.evidence import strict_json
 from tallymark.evidence.canonical import sha256_hex
 from tallymark.evidence.strict_json import JsonValue
+
+PROFILE_SUFFIX = ".profile.json"
+"""How the name of a profile ends: it stands beside the document whose first configuration it profiles."""
 
 _SCHEMA_NAME = re.compile(r"([a-z][a-z0-9-]{0,63})/[0-9]{1,4}\.[0-9]{1,4}\Z")
 
@@ -192,3 +195,9 @@ def _base(root: Path | None) -> Path:
 
 def _whole(path: Path) -> Path:
     return Path(os.path.normpath(path.absolute()))
+
+
+def is_aside(path: Path, pattern: str) -> bool:
+    """Whether a glob for evidence passes over this file: a profile that it does not name itself."""
+    named = PurePosixPath(pattern).name.endswith(PROFILE_SUFFIX)
+    return path.name.endswith(PROFILE_SUFFIX) and not named

@@ -35,7 +35,8 @@ def compare_globs(report: Report, file: str, project: Path) -> Iterator[Differen
     listed = {entry["path"] for entry in report.value["data"]}
     for pattern in report.spec["data"]:
         try:
-            matches = sorted(path for path in project.glob(pattern) if path.is_file())
+            every = sorted(path for path in project.glob(pattern) if path.is_file())
+            matches = [path for path in every if not documents.is_aside(path, pattern)]
         except (ValueError, NotImplementedError):
             yield Difference(file, "$.spec.data", f"{pattern!r} is not a glob", "Correct the report spec")
             continue

@@ -101,6 +101,8 @@ def check_label(label: str) -> str:
             "not a label",
             "start with a-z or 0-9 and go on with at most 63 of a-z, 0-9, '.', '_' and '-'",
         )
+    if label.endswith(".profile"):
+        raise UsageError(f"--label {label}", "names that end so are those of profiles", "choose another")
     return label
 
 

@@ -72,7 +72,8 @@ def data_files(project: Path, spec: Spec) -> list[Path]:
     for index, pattern in enumerate(spec.data):
         where = spec.where(f"$.data[{index}]")
         try:
-            matches = [path for path in project.glob(pattern) if path.is_file() or path.is_symlink()]
+            every = [path for path in project.glob(pattern) if path.is_file() or path.is_symlink()]
+            matches = [path for path in every if not documents.is_aside(path, pattern)]
         except (ValueError, NotImplementedError) as error:
             raise SpecError(where, f"{pattern!r} is not a glob ({error})", "correct it") from None
         if not matches:
@@ -90,6 +91,8 @@ def read(project: Path, spec: Spec) -> Evidence:
     schemas, an unfinished execution, a duplicate, or an exclusion that matches no run.
     """
     loaded = [documents.load(path, project) for path in data_files(project, spec)]
+    for document in loaded:
+        _refuse_profile(document, spec)
     schema = _common_schema(loaded, spec)
     executions = [check.checked_execution(document) for document in loaded]
     for execution in executions:
@@ -164,6 +167,15 @@ def _common_schema(loaded: Sequence[Document], spec: Spec) -> str:
             do = "declare a newer report-spec: it reads older documents with the newer schema's defaults"
             raise SpecError(spec.where("$.data"), problem, do)
     return newest or loaded[0].schema
+
+
+def _refuse_profile(document: Document, spec: Spec) -> None:
+    if document.kind == "profile":
+        raise SpecError(
+            spec.where("$.data"),
+            f"{document.path} is a profile: it is untimed and no evidence of anything in a table",
+            "name the document beside it",
+        )
 
 
 def _refuse_unfinished(execution: CheckedExecution) -> None:
