@@ -24,9 +24,9 @@ BENCHMARK = Benchmark(
     description=__doc__,
     program=Program("coroutine"),
     cases=(
-        case("switch", 20_000_000),
+        case("switch", 50_000_000),
         case("ucontext", 400_000),
-        case("pooled-stack", 5_000_000),
+        case("pooled-stack", 10_000_000),
         case("mapped-stack", 20_000),
         case("suspended", SUSPENDED),
     ),

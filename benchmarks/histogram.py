@@ -18,14 +18,14 @@ BENCHMARK = Benchmark(
     name="histogram",
     description=__doc__,
     program=Program("histogram"),
-    cases=tuple(Case(name, (name, str(RECORDS)), RECORDS) for name in NAMES),
+    cases=tuple(Case(name, (name, str(RECORDS)), RECORDS, processes=3) for name in NAMES),
     ratios=(
         Ratio("record_ns", "cpu_ns_per_task", "recorder", None, 2.5, False),
         Ratio("plain_record_ns", "cpu_ns_per_task", "histogram", None, None, False),
         Ratio("loop_ns", "cpu_ns_per_task", "loop", None, None, False),
         Ratio("record_ratio_to_atomic", "cpu_ns_per_task", "recorder", "atomic", None, False),
     ),
-    workload={"records": RECORDS, "layout": "log-linear/7", "takes_per_s": 1000},
+    workload={"records": RECORDS, "values": 1 << 20, "layout": "log-linear/7", "takes_per_s": 1000},
     definitions={
         "loop": "the values are read and added up: what every case pays",
         "histogram": "one record with count, sum, minimum and maximum, which nobody may read meanwhile",

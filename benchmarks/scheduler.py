@@ -140,7 +140,7 @@ def benchmark(tasks: int, rounds: int) -> Benchmark:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build, measure, write, and say the figures."""
-    made = parser("scheduler", __doc__ or "", 9)
+    made = parser("scheduler", __doc__ or "", 7)
     made.add_argument("--tasks", type=int, default=1_000_000, help="tasks a run (default: 1,000,000)")
     options = made.parse_args(arguments)
     try:

@@ -38,9 +38,9 @@ static inline uint32_t rt_histogram_index(uint64_t value_ns) {
 uint64_t rt_histogram_low_ns(uint32_t index);
 uint64_t rt_histogram_high_ns(uint32_t index);
 
-static inline void rt_histogram_record(rt_histogram *self, uint64_t value_ns) {
+/* For a writer whose reader counts the buckets itself: everything but `count`. */
+static inline void rt_histogram_record_uncounted(rt_histogram *self, uint64_t value_ns) {
     self->buckets[rt_histogram_index(value_ns)]++;
-    self->count++;
     self->sum_ns += value_ns;
     /* Branches: a new extreme is rare, and a store for each value would wait for the one before. */
     if (__builtin_expect(value_ns < self->min_ns, 0)) {
@@ -49,6 +49,11 @@ static inline void rt_histogram_record(rt_histogram *self, uint64_t value_ns) {
     if (__builtin_expect(value_ns > self->max_ns, 0)) {
         self->max_ns = value_ns;
     }
+}
+
+static inline void rt_histogram_record(rt_histogram *self, uint64_t value_ns) {
+    rt_histogram_record_uncounted(self, value_ns);
+    self->count++;
 }
 
 /* Adds everything in `other`; `other` is unchanged. */

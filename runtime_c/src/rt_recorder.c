@@ -3,7 +3,11 @@
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LOOKS_BEFORE_SLEEP 4u
+#define PAUSE_NS 100000
 
 static bool barrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 
@@ -37,8 +41,13 @@ static void wait_for_writer(rt_recorder *self) {
     if (turn % 2 == 0) {
         return;
     }
-    while (atomic_load_explicit(&self->turn, memory_order_acquire) == turn) {
-        sched_yield(); /* the writer may have lost its core in the middle */
+    /* The writer may have lost its core in the middle, and comes back when its turn is. */
+    for (unsigned looks = 0; atomic_load_explicit(&self->turn, memory_order_acquire) == turn; looks++) {
+        if (looks < LOOKS_BEFORE_SLEEP) {
+            sched_yield();
+        } else {
+            nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+        }
     }
 }
 
@@ -47,7 +56,10 @@ void rt_recorder_take(rt_recorder *self, rt_histogram *into) {
     rt_histogram *const fresh = old == &self->buffers[0] ? &self->buffers[1] : &self->buffers[0];
     atomic_store_explicit(&self->active, fresh, memory_order_seq_cst);
     wait_for_writer(self);
-    if (old->count > 0) {
+    if (old->min_ns <= old->max_ns) { /* there is a value */
+        for (uint32_t i = 0; i < RT_HISTOGRAM_BUCKETS; i++) {
+            old->count += old->buckets[i];
+        }
         rt_histogram_merge(into, old);
         rt_histogram_init(old);
     }

@@ -5,8 +5,8 @@
  * repeats nothing; the reader waits for one record at most.
  *
  * The order that this rests on. Writer: `turn` odd, read `active`, record, `turn` even (release). Reader:
- * write `active` (release), then read `turn` (acquire). The one thing that must not happen is that each misses the
- * other's write. A full fence between the two steps on both sides forbids it, and costs the writer three
+ * write `active` (release), then read `turn` (acquire). The one thing that must not happen is that each misses
+ * the other's write. A full fence between the two steps on both sides forbids it, and costs the writer three
  * times the record; so only the reader pays: membarrier(2) puts the fence into every running thread of the
  * process for it. Where the kernel has none, `fenced` is set and the writer pays. */
 #ifndef RT_RECORDER_H
@@ -26,7 +26,7 @@ typedef struct rt_recorder {
     alignas(RT_LINE_BYTES) _Atomic(rt_histogram *) active; /* written by the reader, rarely */
     bool fenced;
     rt_allocator *allocator;
-    rt_histogram buffers[2];
+    rt_histogram buffers[2]; /* without their counts: those are the sums of their buckets */
 } rt_recorder;
 
 /* Makes an empty recorder. RT_NO_MEMORY: *out is NULL. */
@@ -44,7 +44,7 @@ static inline void rt_recorder_record(rt_recorder *self, uint64_t value_ns) {
         atomic_store_explicit(&self->turn, turn + 1, memory_order_relaxed);
         atomic_signal_fence(memory_order_seq_cst); /* the compiler must keep the order too */
     }
-    rt_histogram_record(atomic_load_explicit(&self->active, memory_order_seq_cst), value_ns);
+    rt_histogram_record_uncounted(atomic_load_explicit(&self->active, memory_order_seq_cst), value_ns);
     atomic_store_explicit(&self->turn, turn + 2, memory_order_release);
 }
 
