@@ -23,7 +23,9 @@ static void write_slots(rt_json *json, const rt_workload_result *result, rt_reco
 }
 
 static void write_held(rt_json *json, const rt_workload_result *result, rt_record_gaps *gaps) {
-    const char *const not_held = result->is_held ? NULL : "the workers were not held";
+    const char *const not_held = !result->is_held    ? "the workers were not held"
+                                 : !result->held.seen ? "the submission broke off before the release"
+                                                      : NULL;
     const char *const unread =
         result->held.has_bytes ? NULL : "nothing was queued, or the kernel did not tell RssAnon";
     rt_record_double(json, gaps, "bytes_per_queued_task", result->held.bytes_per_task,

@@ -186,6 +186,7 @@ static void end_course(rt_workload *self) {
 static rt_status submit_and_drain(rt_workload *self) {
     const rt_status submitted = rt_workload_submit_all(self);
     if (submitted != RT_OK && submitted != RT_STOPPED) {
+        self->broke_off = true;
         rt_scheduler_abandon(self->scheduler);
     }
     if (self->last_submit_ns == 0) {
@@ -194,10 +195,10 @@ static rt_status submit_and_drain(rt_workload *self) {
     if (atomic_load(&self->submitted_ns) == 0) {
         atomic_store(&self->submitted_ns, self->last_submit_ns);
     }
-    self->ended_in = submitted == RT_STOPPED ? RT_PHASE_SUBMIT : RT_PHASE_DRAIN;
+    self->ended_in = submitted != RT_OK ? RT_PHASE_SUBMIT : RT_PHASE_DRAIN;
     atomic_store(&self->phase, RT_PHASE_DRAIN);
     const rt_status drained = rt_workload_drain(self);
-    if (!self->stopped) {
+    if (!self->stopped && submitted == RT_OK) {
         self->ended_in = RT_PHASE_FINISHED;
     }
     return submitted != RT_OK && submitted != RT_STOPPED ? submitted : drained;
@@ -266,7 +267,6 @@ rt_status rt_workload_execute(rt_workload *self, rt_message *why) {
     status = begun != RT_OK ? begun : status == RT_OK ? ended : status;
     atomic_store(&self->phase, RT_PHASE_FINISHED);
     if (status != RT_OK) {
-        self->broke_off = true;
         return rt_fail(why, status, "the run broke off: %.200s",
                        sentence.text[0] != '\0' ? sentence.text : rt_status_text(status));
     }

@@ -170,6 +170,7 @@ typedef struct rt_workload_batch {
 
 /* Of held submission, just before the release. */
 typedef struct rt_workload_held {
+    bool seen; /* false: the submission broke off before */
     uint64_t queue;
     bool has_bytes;         /* false: RssAnon could not be read, or nothing was queued */
     double bytes_per_task;  /* growth of RssAnon since before the first submission, by the queue */

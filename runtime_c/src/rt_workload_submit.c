@@ -53,9 +53,9 @@ rt_status rt_workload_submit_batch(rt_workload *self, uint64_t first_id, size_t 
     rt_task *tasks[RT_SUBMIT_MOST];
     size_t admitted;
     const size_t taken = rt_task_pool_take(self->pool, tasks, count);
-    if (taken < count) { /* rt_workload_task_objects says that this cannot be */
+    if (taken < count) { /* there is room: rt_workload_task_objects says so */
         rt_task_pool_give(self->pool, tasks, taken);
-        return RT_FULL;
+        return RT_NO_MEMORY;
     }
     for (size_t i = 0; i < count; i++) {
         __builtin_prefetch(tasks[i], 1); /* a worker wrote there last: fetch all at once, not one by one */
@@ -153,6 +153,7 @@ static void look_at_queue(rt_workload *self, rt_status read_before, const rt_mem
     rt_scheduler_counts counts;
     rt_memory_usage after;
     rt_scheduler_count(self->scheduler, &counts);
+    self->held.seen = true;
     self->held.queue = counts.queued;
     self->held.has_bytes =
         counts.queued > 0 && read_before == RT_OK && rt_memory_read("", &after) == RT_OK;

@@ -37,6 +37,7 @@ CASES: dict[str, dict[str, Any]] = {
     "lookup": {"workload": "lookup", "agents": 500},
     "context": {"workload": "context", "tasks": 1, "context_bytes": 1 << 20, "rewrite_permille": 10},
     "memory": {"memory_limit_bytes": 1 << 20, "context_bytes": 64 << 20},
+    "memory-midway": {"memory_limit_bytes": 48 << 20, "tasks": 1_000_000, "submission": "held", "window": 0},
 }
 
 
@@ -53,5 +54,9 @@ def test_a_record_of_each_kind_passes_schema_and_rules(name: str) -> None:
     document = documents.from_bytes(canonical.encode(value), "run.json")
     found = [finding.line() for finding in check_document(document) if finding.severity == "error"]
     assert found == []
-    expected = {"memory": ("failed",), "outage": ("completed", "overloaded")}.get(name, ("completed",))
+    expected = {
+        "memory": ("failed",),
+        "memory-midway": ("failed",),
+        "outage": ("completed", "overloaded"),
+    }.get(name, ("completed",))
     assert record["outcome"] in expected
