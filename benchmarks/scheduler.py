@@ -65,10 +65,10 @@ def ratios(peers: tuple[str, ...]) -> tuple[Ratio, ...]:
         Ratio("bytes_per_queued_task", "queued_bytes", "tallymark-backlog:probes", None, 128.0, False),
         Ratio("cpu_ratio_to_limit_all_cores", "cpu_s", OURS, LOOPS, None, False),
         *(
-            Ratio(f"throughput_ratio_to_{name}", "tasks_per_s", OURS, f"{name}:probes", None, True)
+            Ratio(f"throughput_ratio_to_{name}", "tasks_per_s", OURS, f"{name}:probes", 1.35, True)
             for name in peers
         ),
-        *(Ratio(f"cpu_ratio_to_{name}", "cpu_s", OURS, f"{name}:probes", None, False) for name in peers),
+        *(Ratio(f"cpu_ratio_to_{name}", "cpu_s", OURS, f"{name}:probes", 0.7, False) for name in peers),
         Ratio("snprintf_throughput_ratio", "tasks_per_s", "tallymark-direct:snprintf", snprintf, None, True),
         Ratio(
             "snprintf_cpu_ratio_to_limit",
