@@ -55,10 +55,11 @@ static rt_status set_held(rt_scheduler *self, bool held) {
         return RT_FORKED;
     }
     rt_lock_hold hold = rt_scheduler_lock(self, RT_SCHEDULER_CONTROL);
-    rt_scheduler_add_idle(self, rt_clock_now_ns(self->clock));
+    const uint64_t now_ns = rt_clock_now_ns(self->clock);
+    rt_scheduler_add_idle(self, now_ns);
     self->held = held;
     rt_scheduler_update_yield(self);
-    rt_worker *const helper = rt_scheduler_pick_idle(self);
+    rt_worker *const helper = rt_scheduler_pick_idle(self, now_ns);
     rt_scheduler_unlock(self, &hold);
     rt_scheduler_signal(helper);
     return RT_OK;
@@ -88,9 +89,11 @@ rt_status rt_scheduler_cancel(rt_scheduler *self, rt_task *task, uint64_t id) {
     const bool stopped = rt_scheduler_is_abandoned(self);
     const bool asked = !stopped && ask_to_cancel(task, id);
     if (asked) {
+        const uint64_t now_ns = rt_clock_now_ns(self->clock);
+        rt_scheduler_add_idle(self, now_ns);
         rt_scheduler_wake_task(self, task);
         rt_scheduler_update_yield(self);
-        helper = rt_scheduler_pick_idle(self);
+        helper = rt_scheduler_pick_idle(self, now_ns);
     }
     rt_scheduler_unlock(self, &hold);
     rt_scheduler_signal(helper);
@@ -109,9 +112,10 @@ rt_status rt_scheduler_abandon(rt_scheduler *self) {
         return RT_FORKED;
     }
     rt_lock_hold hold = rt_scheduler_lock(self, RT_SCHEDULER_CONTROL);
-    rt_scheduler_add_idle(self, rt_clock_now_ns(self->clock));
+    const uint64_t now_ns = rt_clock_now_ns(self->clock);
+    rt_scheduler_add_idle(self, now_ns);
     rt_scheduler_abandon_locked(self);
-    rt_worker *const helper = rt_scheduler_pick_idle(self);
+    rt_worker *const helper = rt_scheduler_pick_idle(self, now_ns);
     self->wait_armed = false;
     pthread_cond_broadcast(&self->changed);
     rt_scheduler_unlock(self, &hold);

@@ -151,6 +151,7 @@ struct rt_scheduler {
     uint32_t holding, holding_peak; /* workers with a batch */
     uint32_t idle;                  /* workers asleep and not woken: the top entries of idle_stack */
     uint32_t waking;                /* woken, not yet running */
+    uint64_t woken_ns;              /* when one was woken last */
     uint64_t changed_ns;            /* last moment up to which the idle times below are added up */
     uint64_t idle_ns, idle_while_queued_ns;
     uint64_t next_wake_ns; /* when the first sleeper is due; UINT64_MAX: none */
@@ -227,17 +228,22 @@ static inline void rt_scheduler_free_timekeeper(rt_scheduler *self, const rt_wor
     }
 }
 
+/* A woken worker that does not run by then has no core: another one may find one. */
+#define RT_WAKE_OVERDUE_NS UINT64_C(300000)
+
 /* Takes a sleeping worker off the idle stack when one is needed, or returns NULL. The caller signals its
  * `wake` after unlocking. While the queue is shorter than a batch one worker on its way is enough: it takes
  * what is there and wakes the next one if something is left. */
-static inline rt_worker *rt_scheduler_pick_idle(rt_scheduler *self) {
+static inline rt_worker *rt_scheduler_pick_idle(rt_scheduler *self, uint64_t now_ns) {
     if (self->idle == 0 || !rt_scheduler_may_take(self) || self->holding + self->waking >= self->max_active ||
-        (self->waking > 0 && self->ready.count < RT_SCHEDULER_MAX_BATCH)) {
+        (self->waking > 0 && self->ready.count < RT_SCHEDULER_MAX_BATCH &&
+         now_ns < self->woken_ns + RT_WAKE_OVERDUE_NS)) {
         return NULL;
     }
     rt_worker *const worker = self->idle_stack[--self->idle];
     rt_scheduler_free_timekeeper(self, worker);
     worker->woken = true;
+    self->woken_ns = now_ns;
     self->waking++;
     self->wakeups++;
     return worker;

@@ -51,7 +51,6 @@ void rt_scheduler_wake_due(rt_scheduler *self, uint64_t now_ns) {
 void rt_scheduler_wake_task(rt_scheduler *self, rt_task *task) {
     const uint8_t control = rt_task_control(task);
     if ((control & RT_TASK_ASLEEP) != 0) {
-        rt_scheduler_add_idle(self, rt_clock_now_ns(self->clock));
         wake_sleeper(self, task->activation);
         update_next_wake(self);
         rt_scheduler_raise_peak(self);
@@ -101,7 +100,7 @@ static void flush_batch(rt_worker *self, rt_lock_hold *hold) {
     self->spares[0] = entry;
     rt_scheduler_update_yield(scheduler);
     const bool notify = rt_scheduler_reaches_waiter(scheduler);
-    rt_worker *const helper = rt_scheduler_pick_idle(scheduler);
+    rt_worker *const helper = rt_scheduler_pick_idle(scheduler, now_ns);
     rt_worker *const keeper = rt_scheduler_pick_timekeeper(scheduler);
     rt_scheduler_unlock(scheduler, hold);
     rt_scheduler_signal(helper);

@@ -34,9 +34,8 @@ void rt_scheduler_raise_peak(rt_scheduler *self) {
     }
 }
 
-static size_t admit(rt_scheduler *self, rt_task *const *tasks, size_t count) {
+static size_t admit(rt_scheduler *self, rt_task *const *tasks, size_t count, uint64_t now_ns) {
     const size_t room = room_for(self, count);
-    const uint64_t now_ns = rt_clock_now_ns(self->clock);
     if (self->admitted == 0) {
         self->first_ns = now_ns;
         self->changed_ns = now_ns;
@@ -67,9 +66,10 @@ rt_status rt_scheduler_submit_many(rt_scheduler *self, rt_task *const *tasks, si
     }
     rt_lock_hold hold = rt_scheduler_lock(self, RT_SCHEDULER_SUBMIT);
     if (!rt_scheduler_is_abandoned(self)) {
-        room = admit(self, tasks, count);
+        const uint64_t now_ns = rt_clock_now_ns(self->clock);
+        room = admit(self, tasks, count, now_ns);
         status = room == count ? RT_OK : RT_FULL;
-        helper = rt_scheduler_pick_idle(self);
+        helper = rt_scheduler_pick_idle(self, now_ns);
     }
     rt_scheduler_unlock(self, &hold);
     rt_scheduler_signal(helper);

@@ -259,7 +259,7 @@ static bool turn(rt_worker *self) {
         goes_on = pass(self, last, next, now_ns);
     }
     const bool notify = last->count > 0 && rt_scheduler_reaches_waiter(scheduler);
-    rt_worker *const helper = rt_scheduler_pick_idle(scheduler);
+    rt_worker *const helper = rt_scheduler_pick_idle(scheduler, now_ns);
     rt_worker *const keeper = rt_scheduler_pick_timekeeper(scheduler);
     rt_scheduler_unlock(scheduler, &hold);
     rt_scheduler_signal(helper);
