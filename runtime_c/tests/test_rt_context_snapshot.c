@@ -181,6 +181,16 @@ static void model_rollback(model *self, unsigned i) {
     }
 }
 
+/* Refused as long as a snapshot lives; leaves the content as it was in any case. */
+static void model_spill_and_restore(model *self) {
+    bool any = false;
+    for (unsigned i = 0; i < MODEL_SNAPSHOTS; i++) {
+        any = any || self->snapshots[i] != NULL;
+    }
+    CHECK_UINT(any ? RT_BUSY : RT_OK, rt_context_store_spill(self->store, NULL, NULL));
+    CHECK_UINT(any ? RT_BUSY : RT_OK, rt_context_store_restore(self->store, NULL));
+}
+
 static void model_compare(const model *self) {
     size_t count;
     for (uint64_t chunk = 0; chunk < MODEL_CHUNKS; chunk++) {
@@ -213,14 +223,16 @@ static void random_sequences_agree_with_a_plain_buffer(uint64_t seed) {
         self.kept[i] = malloc(MODEL_BYTES);
     }
     for (unsigned step = 0; step < 400; step++) {
-        const uint64_t what = rt_random_below(&self.random, 10);
+        const uint64_t what = rt_random_below(&self.random, 11);
         const unsigned which = (unsigned)rt_random_below(&self.random, MODEL_SNAPSHOTS);
         if (what < 7) {
             model_rewrite(&self);
         } else if (what < 9) {
             model_snapshot(&self, which);
-        } else {
+        } else if (what < 10) {
             model_rollback(&self, which);
+        } else {
+            model_spill_and_restore(&self);
         }
         if (step % 20 == 0) {
             model_compare(&self);
