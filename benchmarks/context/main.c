@@ -1,5 +1,5 @@
 /* What a large context costs in chunks that snapshots share, beside plain buffers. One task is one byte of the
- * canonical content, or one probe. */
+ * canonical content, one snapshot, one rollback, or one probe. */
 #include "measure.h"
 
 #include "rt_context_rewrite.h"
@@ -11,7 +11,7 @@
 
 #define SEED 1u
 #define REWRITE_PERMILLE 10u
-#define CYCLES 11u
+#define CYCLED_BYTES (UINT64_C(1) << 30)
 #define PIECE_BYTES 65536u
 #define PROBES_A_TASK 64u
 #define PROBED_BYTES (UINT64_C(8) << 20)
@@ -29,17 +29,6 @@ static void demand(rt_status status) {
     }
 }
 
-static int compare(const void *a, const void *b) {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void keep_latencies(uint64_t *times_ns, size_t count, measure_outcome *outcome) {
-    qsort(times_ns, count, sizeof *times_ns, compare);
-    outcome->latency_p50_ns = times_ns[count / 2];
-    outcome->latency_p99_ns = times_ns[count - 1];
-}
-
 /* ---- our store: load, a snapshot, 1 % rewritten, serialised as a stream, rolled back ---- */
 
 static rt_status add_up(void *sum, const uint8_t *piece, size_t count) {
@@ -55,26 +44,51 @@ static void rewrite_share(rt_context_store *store, uint64_t cycle) {
     }
 }
 
-static void run_chunks(uint64_t bytes, bool of_rollback, measure_outcome *outcome) {
-    uint64_t snapshot_ns[CYCLES], rollback_ns[CYCLES];
+static void run_chunks(uint64_t bytes, measure_outcome *outcome) {
     rt_context_store *store;
+    rt_context_snapshot *snapshot;
     rt_context_sum sum;
     demand(rt_context_store_create(&allocator, bytes, SEED, &store, NULL));
-    for (uint64_t cycle = 0; cycle < CYCLES; cycle++) {
-        rt_context_snapshot *snapshot;
-        const uint64_t start_ns = measure_now_ns();
-        demand(rt_context_snapshot_take(store, &snapshot, NULL));
-        snapshot_ns[cycle] = measure_now_ns() - start_ns;
-        rewrite_share(store, cycle);
-        const uint64_t rewritten_ns = measure_now_ns();
-        rt_context_store_rollback(store, snapshot);
-        rollback_ns[cycle] = measure_now_ns() - rewritten_ns;
-        rt_context_snapshot_drop(snapshot);
-    }
+    demand(rt_context_snapshot_take(store, &snapshot, NULL));
+    rewrite_share(store, 0);
+    rt_context_store_rollback(store, snapshot);
+    rt_context_snapshot_drop(snapshot);
     rt_context_sum_init(&sum, bytes);
     demand(rt_context_store_serialise(store, (rt_context_sink){add_up, &sum}, NULL));
     outcome->checksum = rt_context_sum_finish(&sum);
-    keep_latencies(of_rollback ? rollback_ns : snapshot_ns, CYCLES, outcome);
+    rt_context_store_destroy(store);
+}
+
+/* What passed since `before`, without what lies between. */
+static void add_usage(const measure_usage *before, measure_outcome *sum) {
+    measure_outcome part = {.tasks = 0};
+    measure_usage_since(before, &part);
+    sum->elapsed_ns += part.elapsed_ns;
+    sum->cpu_ns += part.cpu_ns;
+    sum->voluntary_switches += part.voluntary_switches;
+    sum->involuntary_switches += part.involuntary_switches;
+}
+
+/* One task is one snapshot, or one rollback of the share that was rewritten meanwhile. */
+static void run_cycles(uint64_t cycles, bool of_rollback, measure_outcome *outcome) {
+    rt_context_store *store;
+    demand(rt_context_store_create(&allocator, CYCLED_BYTES, SEED, &store, NULL));
+    for (uint64_t cycle = 0; cycle < cycles; cycle++) {
+        rt_context_snapshot *snapshot;
+        measure_usage before = measure_usage_read();
+        demand(rt_context_snapshot_take(store, &snapshot, NULL));
+        if (!of_rollback) {
+            add_usage(&before, outcome);
+        }
+        rewrite_share(store, cycle);
+        before = measure_usage_read();
+        rt_context_store_rollback(store, snapshot);
+        if (of_rollback) {
+            add_usage(&before, outcome);
+        }
+        rt_context_snapshot_drop(snapshot);
+    }
+    outcome->checksum = rt_context_store_checksum(store);
     rt_context_store_destroy(store);
 }
 
@@ -158,42 +172,44 @@ static void probe_store(uint64_t tasks, bool rewritten, measure_usage *before, m
     rt_context_store_destroy(store);
 }
 
-static int run(const char *name, uint64_t amount, measure_usage *before, measure_outcome *outcome) {
+/* false: no such case. Cases that measure parts of what they do set the usage themselves. */
+static bool run(const char *name, uint64_t amount, measure_outcome *outcome) {
     const uint64_t tasks = amount / PROBES_A_TASK;
+    measure_usage before = measure_usage_read();
+    if (strcmp(name, "snapshot") == 0 || strcmp(name, "rollback") == 0) {
+        run_cycles(amount, name[0] == 'r', outcome);
+        return true;
+    }
     if (strcmp(name, "chunks") == 0) {
-        run_chunks(amount, false, outcome);
-    } else if (strcmp(name, "rollback") == 0) {
-        run_chunks(amount, true, outcome);
+        run_chunks(amount, outcome);
+        outcome->memory_bytes = measure_peak_bytes();
     } else if (strcmp(name, "copies") == 0) {
         run_copies(amount, outcome);
+        outcome->memory_bytes = measure_peak_bytes();
     } else if (strcmp(name, "one-buffer") == 0) {
         run_one_buffer(amount, outcome);
+        outcome->memory_bytes = measure_peak_bytes();
     } else if (strcmp(name, "probe-buffer") == 0) {
-        probe_plain(tasks, before, outcome);
+        probe_plain(tasks, &before, outcome);
     } else if (strcmp(name, "probe-store") == 0) {
-        probe_store(tasks, false, before, outcome);
+        probe_store(tasks, false, &before, outcome);
     } else if (strcmp(name, "probe-rewritten") == 0) {
-        probe_store(tasks, true, before, outcome);
+        probe_store(tasks, true, &before, outcome);
     } else {
-        return 2;
+        return false;
     }
-    return 0;
+    measure_usage_since(&before, outcome);
+    return true;
 }
 
 int main(int count, char **values) {
     const uint64_t amount = count == 3 ? strtoull(values[2], NULL, 10) : 0;
     measure_outcome outcome = {.tasks = amount};
     rt_allocator_init(&allocator, 0);
-    if (amount == 0 || amount % PIECE_BYTES != 0) {
-        fail("usage: context-bench chunks|rollback|copies|one-buffer|probe-buffer|probe-store|probe-rewritten "
-             "AMOUNT, a multiple of 65536");
+    if (amount == 0 || !run(values[1], amount, &outcome)) {
+        fail("usage: context-bench chunks|copies|one-buffer BYTES (a multiple of 65536), snapshot|rollback CYCLES, "
+             "probe-buffer|probe-store|probe-rewritten PROBES");
     }
-    measure_usage before = measure_usage_read();
-    const int status = run(values[1], amount, &before, &outcome);
-    measure_usage_since(&before, &outcome);
-    outcome.memory_bytes = measure_peak_bytes();
-    if (status == 0) {
-        measure_print(&outcome);
-    }
-    return status;
+    measure_print(&outcome);
+    return 0;
 }
