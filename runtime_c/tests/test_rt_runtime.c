@@ -2,6 +2,7 @@
 #include "runtime.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 
@@ -217,6 +218,48 @@ static void a_run_stopped_in_the_middle_conserves_its_tasks(void) {
     rt_run_destroy(run);
 }
 
+static void *interrupt_when_a_task_waits(void *argument) {
+    rt_run_progress progress;
+    do {
+        sched_yield();
+        rt_run_progress_read(argument, &progress);
+    } while (progress.tasks_admitted - progress.queue < 3);
+    rt_run_interrupt(argument, SIGTERM);
+    return NULL;
+}
+
+/* Every task would wait for an hour. */
+static void check_that_waits_end(const char *wait_mode, const char *task_stack, const char *submission) {
+    rt_run_options options = small();
+    char message[RT_RUN_MESSAGE_BYTES];
+    pthread_t thread;
+    rt_run *run;
+    options.tasks = 50;
+    options.workers = 3;
+    options.submission = submission;
+    options.window = strcmp(submission, "closed") == 0 ? 10 : 0;
+    options.rate_per_s = strcmp(submission, "paced") == 0 ? 1000 : 0;
+    options.wait_mode = wait_mode;
+    options.wait_us = UINT64_C(3600000000);
+    options.task_stack = task_stack;
+    options.stack_bytes = strcmp(task_stack, "pooled") == 0 ? 65536 : 0;
+    CHECK_UINT(0, rt_run_create(&options, &run, message, sizeof message));
+    CHECK_UINT(0, pthread_create(&thread, NULL, interrupt_when_a_task_waits, run));
+    CHECK_UINT(0, rt_run_execute(run, message, sizeof message));
+    pthread_join(thread, NULL);
+    CHECK_TEXT("killed", rt_run_outcome(run));
+    CHECK(holds(rt_run_record(run), "\"cause\":\"interrupted by signal 15 (SIGTERM)\""));
+    CHECK(holds(rt_run_record(run), "\"tasks_completed\":0,"));
+    rt_run_destroy(run);
+}
+
+static void an_interruption_ends_every_kind_of_wait(void) {
+    check_that_waits_end("blocking", "inline", "closed");
+    check_that_waits_end("blocking", "pooled", "paced");
+    check_that_waits_end("yielding", "pooled", "closed");
+    check_that_waits_end("yielding", "pooled", "held");
+}
+
 static void a_full_queue_is_an_overload(void) {
     rt_run_options options = small();
     char message[RT_RUN_MESSAGE_BYTES];
@@ -296,6 +339,8 @@ static void the_other_workloads_have_their_own_object(void) {
 static void a_limit_of_memory_that_is_met_is_a_record(void) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     static const char *const parts[] = {"\"phase\":\"setup\",", "\"tasks_submitted\":0,",
+                                        "\"tasks_per_second\":null,",
+                                        "\"tasks_per_second\":\"no time passed between start and end\"",
                                         "\"cause\":\"the limit of memory was met at the set-up: no memory for ",
                                         NULL};
     static const char *const later[] = {"\"phase\":\"submit\",", "\"tasks_submitted\":1,",
@@ -342,6 +387,7 @@ int main(void) {
     a_run_gives_its_record_once();
     a_run_stopped_before_it_began_keeps_its_record();
     a_run_stopped_in_the_middle_conserves_its_tasks();
+    an_interruption_ends_every_kind_of_wait();
     a_full_queue_is_an_overload();
     a_deadline_is_no_kill();
     tasks_that_fail_by_plan_do_not_make_the_run_fail();
