@@ -73,6 +73,24 @@ static uint64_t checksum_of(const char *found, const lookup_name *name) {
     return found == NULL ? 1 : (uint64_t)(unsigned char)found[name->bytes - 1] * 31u + name->bytes;
 }
 
+static void change(const lookup_index *type, void *index, lookup_name *all, uint64_t roles,
+                   measure_outcome *outcome) {
+    shuffle(all, roles);
+    const measure_usage before = measure_usage_read();
+    for (uint64_t i = 0; i < outcome->tasks / 2; i++) {
+        type->remove(index, &all[i]);
+    }
+    for (uint64_t i = 0; i < outcome->tasks / 2; i++) {
+        type->add(index, &all[i]);
+    }
+    measure_usage_since(&before, outcome);
+    for (uint64_t i = 0; i < roles; i++) {
+        if (type->find(index, &all[i]) == NULL) {
+            fail("a role is missing");
+        }
+    }
+}
+
 static void run(const lookup_index *type, const char *what, uint64_t roles, measure_outcome *outcome) {
     const uint64_t tasks = outcome->tasks;
     lookup_name *const all = names_in_order(roles);
@@ -95,27 +113,14 @@ static void run(const lookup_index *type, const char *what, uint64_t roles, meas
         return;
     }
     if (strcmp(what, "change") == 0) {
-        shuffle(all, roles);
+        change(type, index, all, roles, outcome);
+        return;
     }
     before = measure_usage_read();
-    if (strcmp(what, "change") == 0) {
-        for (uint64_t i = 0; i < tasks / 2; i++) {
-            type->remove(index, &all[i]);
-        }
-        for (uint64_t i = 0; i < tasks / 2; i++) {
-            type->add(index, &all[i]);
-        }
-    } else {
-        for (uint64_t i = 0; i < tasks; i++) {
-            outcome->checksum += checksum_of(type->find(index, &asked[i]), &asked[i]);
-        }
+    for (uint64_t i = 0; i < tasks; i++) {
+        outcome->checksum += checksum_of(type->find(index, &asked[i]), &asked[i]);
     }
     measure_usage_since(&before, outcome);
-    for (uint64_t i = 0; i < roles; i++) {
-        if (type->find(index, &all[i]) == NULL) {
-            fail("a role is missing");
-        }
-    }
 }
 
 int main(int count, char **arguments) {
