@@ -7,7 +7,6 @@
 
 #define NS_PER_US UINT64_C(1000)
 #define NS_PER_MS UINT64_C(1000000)
-#define LONGEST_SLICE_NS UINT64_C(5000000) /* how long a blocking wait on a pooled stack may miss its cancel */
 #define DOUBLINGS_MAX 32u
 #define OF_ANSWERS UINT64_C(0x616E7377657200) /* keep the two streams of a task apart */
 #define OF_PAUSES UINT64_C(0x70617573657300)
@@ -62,25 +61,9 @@ void rt_provider_start(rt_provider *self, uint64_t started_ns) {
 
 /* ---- waiting ---- */
 
-/* The task keeps its worker although it could be suspended: the cancel is looked for between slices. */
-static rt_status block(rt_task_run *run, uint64_t duration_ns) {
-    const uint64_t until_ns = rt_clock_monotonic_ns() + duration_ns;
-    for (;;) {
-        const rt_status status = rt_task_poll(run);
-        const uint64_t now_ns = rt_clock_monotonic_ns();
-        if (status != RT_OK || now_ns >= until_ns) {
-            return status;
-        }
-        const uint64_t left_ns = until_ns - now_ns;
-        const struct timespec slice = {0, (long)(left_ns < LONGEST_SLICE_NS ? left_ns : LONGEST_SLICE_NS)};
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &slice, NULL);
-    }
-}
-
 rt_status rt_provider_wait(const rt_provider *self, rt_task_run *run, uint64_t duration_ns) {
-    return self->options.pooled_stacks && self->options.mode != RT_WAIT_YIELDING
-               ? block(run, duration_ns)
-               : rt_task_sleep(run, duration_ns);
+    return self->options.mode == RT_WAIT_YIELDING ? rt_task_sleep(run, duration_ns)
+                                                  : rt_task_block(run, duration_ns);
 }
 
 static void init_stream(const rt_provider *self, uint64_t of, uint64_t task_id, uint32_t call,

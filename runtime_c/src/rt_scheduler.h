@@ -20,7 +20,9 @@
  *
  * With stack_bytes, a runner can be suspended: the worker leaves the task's stack alone and goes on with other
  * tasks on another one. Until then tasks share the stack of their worker's loop: a task owns a stack from its
- * first suspension to its end, and a queued task owns none.
+ * first suspension to its end, and a queued task owns none. A runner that overflows such a stack ends its task as
+ * failed, with RT_STACK_OVERFLOW; what it held (a mutex, memory) stays held. Not so an overflow inside a call of
+ * the scheduler or of the allocator, whose locks would stay held, or in a hook: keep a page of stack for them.
  *
  * Its six timestamps (nanoseconds of the scheduler's clock):
  *   submitted   set by the caller before rt_scheduler_submit_many; outside any lock
@@ -95,7 +97,7 @@ typedef struct rt_task_run {
     bool sampled;          /* time the spans of this task */
 } rt_task_run;
 
-/* For the runner of `run`, on its own thread and stack. All three return RT_OK, or RT_CANCELLED or
+/* For the runner of `run`, on its own thread and stack. All return RT_OK, or RT_CANCELLED or
  * RT_TIMED_OUT when the task should end: the runner then returns that status soon. After yield and sleep the
  * runner may be on another thread, run->worker and run->output may be others, and what it had written to
  * run->output is lost: it reads both again, and keeps no address of a thread-local (errno is one) across the
@@ -107,6 +109,8 @@ rt_status rt_task_yield(rt_task_run *run);
 /* Waits; the worker runs other tasks meanwhile. Without stack_bytes, or with max_suspended tasks suspended,
  * the worker waits with it. Ends early when the task is cancelled or its deadline passes. */
 rt_status rt_task_sleep(rt_task_run *run, uint64_t duration_ns);
+/* As rt_task_sleep, but the worker waits with the task in any case; run->worker and run->output stay. */
+rt_status rt_task_block(rt_task_run *run, uint64_t duration_ns);
 /* Looks whether the task should end; no lock, some 30 ns with a deadline and less without. */
 rt_status rt_task_poll(rt_task_run *run);
 
@@ -144,7 +148,7 @@ typedef struct rt_scheduler_options {
     rt_scheduler_hooks hooks;
     uint32_t workers;               /* 1 .. RT_SCHEDULER_MAX_WORKERS */
     uint32_t max_active;            /* >= 1; workers that may run tasks at the same time */
-    uint64_t queue_limit;           /* >= 1; admitted and not started; beyond it tasks are rejected */
+    uint64_t queue_limit;           /* >= 1; tasks that wait for a worker; beyond it tasks are rejected */
     uint64_t history_limit_tasks;   /* finished tasks kept; 0 keeps none */
     uint64_t history_limit_bytes;   /* of rt_task_record + output, each; 0 keeps none */
     uint32_t output_capacity_bytes; /* room for each task's output */

@@ -1,4 +1,4 @@
-/* What a runner may ask of the scheduler while it runs: yield, sleep, poll. */
+/* What a runner may ask of the scheduler while it runs: yield, sleep, block, poll. */
 #include "rt_scheduler_parts.h"
 
 static rt_activation *activation_of(rt_task_run *run) { return (rt_activation *)(void *)run; }
@@ -34,7 +34,7 @@ static uint64_t wake_time_ns(const rt_activation *activation, uint64_t duration_
     return deadline_ns != 0 && deadline_ns < wake_ns ? deadline_ns : wake_ns;
 }
 
-rt_status rt_task_sleep(rt_task_run *run, uint64_t duration_ns) {
+static rt_status pause_task(rt_task_run *run, uint64_t duration_ns, bool may_suspend) {
     rt_activation *const activation = activation_of(run);
     const rt_status status = rt_task_poll(run);
     if (status != RT_OK) {
@@ -42,8 +42,14 @@ rt_status rt_task_sleep(rt_task_run *run, uint64_t duration_ns) {
     }
     activation->yields = false;
     activation->sleeper.wake_ns = wake_time_ns(activation, duration_ns);
-    if (!rt_worker_suspend(activation->worker, activation)) {
+    if (!may_suspend || !rt_worker_suspend(activation->worker, activation)) {
         rt_worker_wait_with(activation->worker, activation);
     }
     return rt_task_poll(run);
+}
+
+rt_status rt_task_sleep(rt_task_run *run, uint64_t duration_ns) { return pause_task(run, duration_ns, true); }
+
+rt_status rt_task_block(rt_task_run *run, uint64_t duration_ns) {
+    return pause_task(run, duration_ns, false);
 }

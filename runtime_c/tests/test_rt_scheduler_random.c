@@ -78,7 +78,7 @@ static rt_status act(rt_task_run *run, uint64_t step) {
         return rt_task_sleep(run, draw(id, 20 + step, 60000) *
                                       (has_canceller() && draw(id, 40 + step, 16) == 0 ? 1000000 : 1));
     case 4:
-        return rt_task_poll(run);
+        return step % 2 == 0 ? rt_task_poll(run) : rt_task_block(run, draw(id, 50 + step, 60000));
     case 5:
         submit_next(1);
         return RT_OK;

@@ -255,6 +255,31 @@ static void beyond_max_suspended_the_worker_waits_itself(void) {
     fixture_end(&f);
 }
 
+static _Atomic bool has_moved;
+
+static rt_status block_an_hour(rt_task_run *run) {
+    const uint32_t worker = run->worker;
+    const uint8_t *const output = run->output;
+    const rt_status status = rt_task_block(run, UINT64_C(3600000000000));
+    has_moved = has_moved || run->worker != worker || run->output != output;
+    return status;
+}
+
+static void a_blocking_task_keeps_its_worker_and_is_woken_by_its_cancel(void) {
+    start(1);
+    f.answer = block_an_hour;
+    fixture_submit(&f, 0, 2, 0, NULL);
+    fixture_await_entered(&f, 1);
+    CHECK_UINT(1, fixture_counts(&f).queued);
+    CHECK_UINT(RT_OK, cancel_of(0));
+    fixture_await_entered(&f, 2);
+    CHECK_UINT(RT_OK, cancel_of(1));
+    check_counts(0, 0, 2, 0);
+    CHECK_UINT(0, fixture_counts(&f).suspensions);
+    CHECK(!has_moved);
+    fixture_end(&f);
+}
+
 static rt_status sleep_by_id(rt_task_run *run) {
     return rt_task_sleep(run, run->task_id == 0 ? UINT64_C(2000000) : UINT64_C(1000000));
 }
@@ -380,6 +405,7 @@ static void run_all(void) {
     a_runner_that_returns_after_its_deadline_has_timed_out();
     many_tasks_sleep_and_each_ends_once();
     a_task_that_yields_goes_behind_those_of_its_priority();
+    a_blocking_task_keeps_its_worker_and_is_woken_by_its_cancel();
     a_queued_task_owns_no_stack();
     bug21_workers_stand_still_while_a_task_sleeps();
 }
