@@ -13,14 +13,7 @@
 #include <stdlib.h>
 
 #define TOLERATED_BYTES (256u << 10)
-#define BACKLOG 1000000u
-
-/* A sanitizer keeps shadow memory, freed blocks and more; nobody's account holds those. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RSS_IS_THE_PROGRAMS_OWN 0
-#else
-#define RSS_IS_THE_PROGRAMS_OWN 1
-#endif
+#define BACKLOG (CHECK_MEMORY_IS_OUR_OWN ? 1000000u : 50000u) /* a sanitizer makes a million slow */
 
 static uint64_t rss_anon_bytes(void) {
     rt_memory_usage usage;
@@ -35,7 +28,7 @@ static void check_explained(const char *what, uint64_t before_bytes, uint64_t af
     const int64_t tolerated = growth / 20 > (int64_t)TOLERATED_BYTES ? growth / 20 : (int64_t)TOLERATED_BYTES;
     fprintf(stderr, "%s: grew by %" PRId64 " KiB, unexplained %" PRId64 " KiB (%.2f %%)\n", what, growth / 1024,
             unexplained / 1024, 100.0 * (double)unexplained / (double)growth);
-    if (RSS_IS_THE_PROGRAMS_OWN) {
+    if (CHECK_MEMORY_IS_OUR_OWN) {
         CHECK(llabs(unexplained) <= tolerated);
     }
 }
@@ -95,7 +88,7 @@ static void a_held_backlog_of_a_million_is_explained_and_owns_no_stack(void) {
                                  bytes.stack_committed_bytes);
     check_explained("held backlog of a million", before, after, &account);
     CHECK(account.owners[RT_OWNER_TASKS].resident_bytes >= (uint64_t)BACKLOG * sizeof(rt_task));
-    if (RSS_IS_THE_PROGRAMS_OWN) {
+    if (CHECK_MEMORY_IS_OUR_OWN) {
         CHECK(account.owners[RT_OWNER_STACKS].resident_bytes < 8u * 64u * 1024u);
         CHECK(after - before <= UINT64_C(128) * BACKLOG);
     }
@@ -121,7 +114,7 @@ static void the_samplers_thread_takes_a_small_stack_and_accounts_for_it(void) {
     rt_sampler_stop(sampler);
     rt_sampler_account(sampler, &account);
     CHECK(account.stack_reserved_bytes >= 16u << 10);
-    if (RSS_IS_THE_PROGRAMS_OWN) {
+    if (CHECK_MEMORY_IS_OUR_OWN) {
         CHECK(account.stack_reserved_bytes <= RT_SAMPLER_STACK_BYTES);
     }
     CHECK(account.owners[RT_OWNER_SAMPLER].resident_bytes > 0);
