@@ -40,7 +40,8 @@ static void rewrite_share(rt_context_store *store, uint64_t cycle) {
     const uint64_t chunks = rt_context_store_chunks(store);
     const uint64_t count = rt_context_rewrite_count(chunks, REWRITE_PERMILLE);
     for (uint64_t i = 0; i < count; i++) {
-        demand(rt_context_rewrite(store, rt_context_rewrite_chunk(cycle, i, count, chunks), cycle + 2u, NULL));
+        demand(
+            rt_context_rewrite(store, rt_context_rewrite_chunk(cycle, i, count, chunks), cycle + 2u, NULL));
     }
 }
 
@@ -207,7 +208,8 @@ int main(int count, char **values) {
     measure_outcome outcome = {.tasks = amount};
     rt_allocator_init(&allocator, 0);
     if (amount == 0 || !run(values[1], amount, &outcome)) {
-        fail("usage: context-bench chunks|copies|one-buffer BYTES (a multiple of 65536), snapshot|rollback CYCLES, "
+        fail("usage: context-bench chunks|copies|one-buffer BYTES (a multiple of 65536), snapshot|rollback "
+             "CYCLES, "
              "probe-buffer|probe-store|probe-rewritten PROBES");
     }
     measure_print(&outcome);

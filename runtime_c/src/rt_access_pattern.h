@@ -16,8 +16,9 @@ typedef enum rt_access_pattern {
 } rt_access_pattern;
 
 #define RT_ACCESS_LINE_BYTES 64u
-#define RT_ACCESS_STRIDE_BYTES (65u * RT_ACCESS_LINE_BYTES) /* a page and a line: no two in one set of a cache */
-#define RT_ACCESS_HOT_TENTHS 9u                             /* of the probes */
+#define RT_ACCESS_STRIDE_BYTES                                                                               \
+    (65u * RT_ACCESS_LINE_BYTES) /* a page and a line: no two in one set of a cache */
+#define RT_ACCESS_HOT_TENTHS 9u  /* of the probes */
 
 const char *rt_access_pattern_name(rt_access_pattern pattern); /* "uniform", "sequential", "strided", "hot" */
 
@@ -40,7 +41,9 @@ static inline uint64_t rt_access_draw(uint64_t base, uint32_t probe) {
     return (value ^ (value >> 32)) * UINT64_C(0xD6E8FEB86659FD93);
 }
 
-static inline uint64_t rt_access_uniform(uint64_t draw, uint64_t bytes) { return rt_random_scale(draw, bytes); }
+static inline uint64_t rt_access_uniform(uint64_t draw, uint64_t bytes) {
+    return rt_random_scale(draw, bytes);
+}
 
 /* The high bits choose the place, the low 32 whether it lies in the hot part. */
 static inline uint64_t rt_access_hot(uint64_t draw, uint64_t bytes) {

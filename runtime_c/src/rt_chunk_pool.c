@@ -67,8 +67,8 @@ static rt_status reserve(rt_chunk_pool *self, uint32_t capacity) {
     if (capacity <= self->capacity) {
         return RT_OK;
     }
-    const uint32_t grown = capacity > self->capacity + self->capacity / 4u ? capacity
-                                                                           : self->capacity + self->capacity / 4u;
+    const uint32_t grown =
+        capacity > self->capacity + self->capacity / 4u ? capacity : self->capacity + self->capacity / 4u;
     rt_chunk *const chunks = rt_allocate_lines(self->allocator, grown, sizeof *chunks);
     if (chunks == NULL) {
         return RT_NO_MEMORY;

@@ -27,7 +27,7 @@ static const char *const step_names[] = {"setup",    "load",      "overview", "s
 
 struct rt_context_experiment {
     rt_context_experiment_options options;
-    rt_context_store *store; /* NULL before the load */
+    rt_context_store *store;       /* NULL before the load */
     rt_context_snapshot *snapshot; /* NULL but between the steps snapshot and rollback */
     rt_context_experiment_result result;
     uint64_t clamped;
@@ -45,7 +45,8 @@ static rt_status check_options(const rt_context_experiment_options *options, rt_
                        (unsigned long long)options->context_bytes, (unsigned long long)RT_CONTEXT_MAX_BYTES);
     }
     if (options->rewrite_permille > 1000) {
-        return rt_fail(why, RT_INVALID, "rewrite_permille is %u; choose 0 to 1000", options->rewrite_permille);
+        return rt_fail(why, RT_INVALID, "rewrite_permille is %u; choose 0 to 1000",
+                       options->rewrite_permille);
     }
     if (options->overview_bytes == 0 || options->overview_bytes > RT_CONTEXT_OVERVIEW_MAX_BYTES) {
         return rt_fail(why, RT_INVALID, "overview_bytes is %u; choose 1 to %u", options->overview_bytes,
@@ -120,8 +121,9 @@ static rt_status rewrite(rt_context_experiment *self, rt_message *why) {
     for (uint64_t i = 0; i < count && status == RT_OK; i++) {
         const uint64_t chunk =
             rt_context_rewrite_chunk(self->options.seed ^ SEED_OF_PLACES, i, count, chunks);
-        status = must_stop(self) ? stopped(why)
-                                 : rt_context_rewrite(self->store, chunk, self->options.seed ^ SEED_OF_BYTES, why);
+        status = must_stop(self)
+                     ? stopped(why)
+                     : rt_context_rewrite(self->store, chunk, self->options.seed ^ SEED_OF_BYTES, why);
         self->result.chunks_rewritten += status == RT_OK;
     }
     return status;
@@ -277,13 +279,14 @@ rt_status rt_context_experiment_execute(rt_context_experiment *self, rt_message 
     return status;
 }
 
-void rt_context_experiment_request_stop(rt_context_experiment *self) { atomic_store(&self->stop_requested, 1); }
+void rt_context_experiment_request_stop(rt_context_experiment *self) {
+    atomic_store(&self->stop_requested, 1);
+}
 
 void rt_context_experiment_progress(const rt_context_experiment *self, rt_experiment_progress *out) {
     const bool finished = atomic_load(&self->finished) != 0;
     const uint64_t start_ns = atomic_load(&self->started_ns);
-    const uint64_t end_ns =
-        finished ? atomic_load(&self->finished_ns) : rt_clock_now_ns(self->options.clock);
+    const uint64_t end_ns = finished ? atomic_load(&self->finished_ns) : rt_clock_now_ns(self->options.clock);
     *out = (rt_experiment_progress){.step = step_names[atomic_load(&self->step)],
                                     .executing = atomic_load(&self->executing) != 0,
                                     .finished = finished,

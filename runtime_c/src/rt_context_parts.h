@@ -56,6 +56,7 @@ uint64_t rt_context_table_probe(const rt_context_table *self, const rt_context_s
 uint64_t rt_context_table_checksum(const rt_context_table *self, const rt_context_store *store);
 
 /* The home chunks, allocated and filled. *out is NULL unless RT_OK. */
-rt_status rt_context_fill_home(rt_context_store *self, rt_context_source source, uint8_t **out, rt_message *why);
+rt_status rt_context_fill_home(rt_context_store *self, rt_context_source source, uint8_t **out,
+                               rt_message *why);
 
 #endif

@@ -54,8 +54,8 @@ void rt_context_snapshot_drop(rt_context_snapshot *self) {
     rt_free(store->allocator, self);
 }
 
-uint64_t rt_context_snapshot_probe(const rt_context_snapshot *self, rt_access_pattern pattern, uint64_t task_id,
-                                   uint32_t probes) {
+uint64_t rt_context_snapshot_probe(const rt_context_snapshot *self, rt_access_pattern pattern,
+                                   uint64_t task_id, uint32_t probes) {
     return rt_context_table_probe(&self->table, self->store, pattern, task_id, probes);
 }
 
@@ -93,8 +93,8 @@ rt_status rt_context_store_edit(rt_context_store *self, uint64_t chunk, uint8_t 
         return rt_fail(why, RT_BUSY, "the context is spilled; restore it before rewriting");
     }
     if (chunk >= self->chunks) {
-        return rt_fail(why, RT_INVALID, "chunk %llu is none of the %llu of the context", (unsigned long long)chunk,
-                       (unsigned long long)self->chunks);
+        return rt_fail(why, RT_INVALID, "chunk %llu is none of the %llu of the context",
+                       (unsigned long long)chunk, (unsigned long long)self->chunks);
     }
     rt_status status = RT_OK;
     pthread_mutex_lock(&self->lock);
@@ -104,8 +104,9 @@ rt_status rt_context_store_edit(rt_context_store *self, uint64_t chunk, uint8_t 
     *bytes = self->pool.chunks[self->head.numbers[chunk]].bytes;
     pthread_mutex_unlock(&self->lock);
     *count = rt_context_chunk_size(self, chunk);
-    return status == RT_OK ? RT_OK
-                           : rt_fail(why, status, "no memory for the copy of a chunk; the context is unchanged");
+    return status == RT_OK
+               ? RT_OK
+               : rt_fail(why, status, "no memory for the copy of a chunk; the context is unchanged");
 }
 
 void rt_context_store_rollback(rt_context_store *self, const rt_context_snapshot *snapshot) {
@@ -130,7 +131,8 @@ void rt_context_store_account(rt_context_store *self, rt_context_bytes *out) {
     *out = (rt_context_bytes){
         .content_bytes = self->home == NULL ? 0 : self->chunks * RT_CHUNK_BYTES,
         .copy_bytes = rt_chunk_pool_copy_bytes(&self->pool),
-        .table_bytes = sizeof *self + table_bytes + self->snapshots * (table_bytes + sizeof(rt_context_snapshot)) +
+        .table_bytes = sizeof *self + table_bytes +
+                       self->snapshots * (table_bytes + sizeof(rt_context_snapshot)) +
                        rt_chunk_pool_table_bytes(&self->pool) + self->overview_bytes +
                        rt_context_spill_table_bytes(self->spill),
         .spilled_bytes = self->spill == NULL ? 0 : self->bytes,

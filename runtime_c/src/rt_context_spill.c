@@ -52,7 +52,8 @@ static int reserve(int file, uint64_t bytes) {
 static rt_status open_file(rt_context_spill *self, const char *directory, uint64_t bytes, rt_message *why) {
     self->file = open_nameless(directory);
     if (self->file < 0) {
-        return rt_fail(why, RT_IO, "no temporary file can be made in %.100s (%s); set TMPDIR to a folder that takes one",
+        return rt_fail(why, RT_IO,
+                       "no temporary file can be made in %.100s (%s); set TMPDIR to a folder that takes one",
                        directory, strerror(errno));
     }
     const int refused = reserve(self->file, bytes);
@@ -104,7 +105,8 @@ rt_status rt_context_spill_put(rt_context_spill *self, uint64_t chunk, const uin
         if (written > 0) {
             done += (size_t)written;
         } else if (written == 0 || errno != EINTR) {
-            return rt_fail(why, RT_IO, "chunk %llu of %llu of the context could not be spilled: %s; free some room",
+            return rt_fail(why, RT_IO,
+                           "chunk %llu of %llu of the context could not be spilled: %s; free some room",
                            (unsigned long long)chunk + 1u, (unsigned long long)self->chunks,
                            written == 0 ? "nothing was written" : strerror(errno));
         }

@@ -33,7 +33,8 @@ void rt_context_settle(rt_context_store *self, uint8_t *home) {
     }
 }
 
-rt_status rt_context_fill_home(rt_context_store *self, rt_context_source source, uint8_t **out, rt_message *why) {
+rt_status rt_context_fill_home(rt_context_store *self, rt_context_source source, uint8_t **out,
+                               rt_message *why) {
     *out = NULL;
     /* whole chunks: once free, the last one may hold any other */
     uint8_t *const home = rt_allocate_owned(self->allocator, RT_OWNER_CONTEXT, self->chunks, RT_CHUNK_BYTES);
@@ -58,7 +59,8 @@ rt_status rt_context_fill_home(rt_context_store *self, rt_context_source source,
 static rt_status create_tables(rt_context_store *self, rt_message *why) {
     if (rt_context_table_create(&self->head, self) != RT_OK ||
         rt_chunk_pool_init(&self->pool, self->allocator, (uint32_t)self->chunks) != RT_OK) {
-        return rt_fail(why, RT_NO_MEMORY, "no memory for the table of %llu chunks; choose a smaller context_bytes",
+        return rt_fail(why, RT_NO_MEMORY,
+                       "no memory for the table of %llu chunks; choose a smaller context_bytes",
                        (unsigned long long)self->chunks);
     }
     return RT_OK;
@@ -142,8 +144,8 @@ ALWAYS_INLINE uint64_t probe_drawn(const uint8_t *home, const uint8_t *const *ta
     return sum;
 }
 
-ALWAYS_INLINE uint64_t probe_stepped(const uint8_t *home, const uint8_t *const *table, bool flat, uint64_t step,
-                                     uint64_t bytes, uint64_t task_id, uint32_t probes) {
+ALWAYS_INLINE uint64_t probe_stepped(const uint8_t *home, const uint8_t *const *table, bool flat,
+                                     uint64_t step, uint64_t bytes, uint64_t task_id, uint32_t probes) {
     uint64_t at = rt_random_scale(rt_access_base(task_id), bytes);
     uint64_t sum = 1;
     step = step < bytes ? step : step % bytes;
@@ -170,7 +172,8 @@ ALWAYS_INLINE uint64_t probe(const uint8_t *home, const uint8_t *const *table, b
 }
 
 /* Apart, so that the usual probes of a task save no registers for these loops. */
-static __attribute__((noinline)) uint64_t probe_otherwise(const rt_context_table *table, const rt_context_store *store,
+static __attribute__((noinline)) uint64_t probe_otherwise(const rt_context_table *table,
+                                                          const rt_context_store *store,
                                                           rt_access_pattern pattern, uint64_t task_id,
                                                           uint32_t probes) {
     return table->away == 0 ? probe(store->home, NULL, true, pattern, store->bytes, task_id, probes)

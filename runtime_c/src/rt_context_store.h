@@ -93,8 +93,8 @@ rt_status rt_context_snapshot_take(rt_context_store *self, rt_context_snapshot *
 void rt_context_snapshot_hold(rt_context_snapshot *self); /* one more rt_context_snapshot_drop is needed */
 void rt_context_snapshot_drop(rt_context_snapshot *self); /* the last one ends it; NULL is allowed */
 
-uint64_t rt_context_snapshot_probe(const rt_context_snapshot *self, rt_access_pattern pattern, uint64_t task_id,
-                                   uint32_t probes);
+uint64_t rt_context_snapshot_probe(const rt_context_snapshot *self, rt_access_pattern pattern,
+                                   uint64_t task_id, uint32_t probes);
 uint64_t rt_context_snapshot_checksum(const rt_context_snapshot *self);
 
 /* Makes the head hold what the snapshot holds, which stays; copies no content. The snapshot is of this store. */

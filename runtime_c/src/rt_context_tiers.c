@@ -10,9 +10,7 @@
 #define EXCERPT_BYTES 16u
 
 rt_context_tier rt_context_store_tier(const rt_context_store *self) {
-    return self->spill == NULL      ? RT_CONTEXT_HOT
-           : self->overview != NULL ? RT_CONTEXT_WARM
-                                    : RT_CONTEXT_COLD;
+    return self->spill == NULL ? RT_CONTEXT_HOT : self->overview != NULL ? RT_CONTEXT_WARM : RT_CONTEXT_COLD;
 }
 
 /* ---- WARM ---- */
@@ -39,8 +37,8 @@ static size_t write_section(const rt_context_store *self, uint64_t first, uint64
         rt_context_sum_add(whole, self->head.bytes[i], count);
     }
     write_excerpt(excerpt, self->head.bytes[first], rt_context_chunk_size(self, first));
-    return (size_t)snprintf(out, SECTION_LINE_BYTES + 1, "%010" PRIx64 " %" PRIu64 " %016" PRIx64 " %s\n", offset,
-                            bytes, rt_context_sum_finish(&section), excerpt);
+    return (size_t)snprintf(out, SECTION_LINE_BYTES + 1, "%010" PRIx64 " %" PRIu64 " %016" PRIx64 " %s\n",
+                            offset, bytes, rt_context_sum_finish(&section), excerpt);
 }
 
 static size_t write_head(const rt_context_store *self, uint64_t checksum, char out[HEAD_LINE_BYTES + 1]) {
@@ -62,8 +60,8 @@ static size_t write_overview(const rt_context_store *self, uint32_t limit_bytes,
     rt_context_sum whole;
     rt_context_sum_init(&whole, self->bytes);
     for (uint64_t i = 0; i < sections; i++) {
-        const size_t bytes = write_section(self, i * self->chunks / sections, (i + 1) * self->chunks / sections,
-                                           &whole, line);
+        const size_t bytes =
+            write_section(self, i * self->chunks / sections, (i + 1) * self->chunks / sections, &whole, line);
         memcpy(text + at, line, bytes);
         at += bytes;
     }

@@ -15,7 +15,7 @@ struct rt_rollback {
     rt_rollback_options options;
     uint64_t chunks_a_cycle;
     uint64_t copied_before;
-    uint64_t *before; /* checksums of the chunks of the cycle in hand */
+    uint64_t *before;         /* checksums of the chunks of the cycle in hand */
     rt_histogram *histograms; /* snapshot, rollback */
     rt_rollback_result result;
     uint64_t clamped;
@@ -51,9 +51,10 @@ static uint64_t bytes_copied(const rt_rollback *self) {
 rt_status rt_rollback_create(const rt_rollback_options *options, rt_rollback **out, rt_message *why) {
     *out = NULL;
     if (options->cycles == 0 || options->rewrite_permille > 1000) {
-        return rt_fail(why, RT_INVALID,
-                       "rollbacks is %u and rewrite_permille %u; choose 1 or more cycles and a share of 0 to 1000",
-                       options->cycles, options->rewrite_permille);
+        return rt_fail(
+            why, RT_INVALID,
+            "rollbacks is %u and rewrite_permille %u; choose 1 or more cycles and a share of 0 to 1000",
+            options->cycles, options->rewrite_permille);
     }
     rt_rollback *const self = rt_allocate(options->allocator, sizeof *self);
     if (self == NULL) {
@@ -132,7 +133,8 @@ static rt_status do_cycle(rt_rollback *self, uint64_t cycle, rt_message *why) {
     const uint64_t done_ns = rt_clock_now_ns(clock);
     if (status == RT_OK) {
         rt_histogram_record(&self->histograms[0], rt_clock_interval_ns(start_ns, taken_ns, &self->clamped));
-        rt_histogram_record(&self->histograms[1], rt_clock_interval_ns(rewritten_ns, done_ns, &self->clamped));
+        rt_histogram_record(&self->histograms[1],
+                            rt_clock_interval_ns(rewritten_ns, done_ns, &self->clamped));
         prove_restored(self, cycle);
         self->result.chunks_rewritten += self->chunks_a_cycle;
     }
@@ -189,7 +191,8 @@ rt_status rt_rollback_start(rt_rollback *self, rt_message *why) {
         return refuse_again(why);
     }
     if (start(&self->thread, NULL, mutate, self) != 0) {
-        return rt_fail(why, RT_NO_THREAD, "the thread of the rollbacks could not start; raise the limit of threads");
+        return rt_fail(why, RT_NO_THREAD,
+                       "the thread of the rollbacks could not start; raise the limit of threads");
     }
     self->has_thread = true;
     self->state = RUNNING;

@@ -47,12 +47,12 @@ void rt_rollback_request_stop(rt_rollback *self);
 
 /* Only while no cycle runs. */
 typedef struct rt_rollback_result {
-    uint64_t cycles;                   /* complete ones */
-    uint64_t cycles_while_tasks_ran;   /* of those, complete before rt_rollback_join; 0 at rest */
-    uint64_t chunks_rewritten;         /* summed over the cycles */
-    uint64_t bytes_copied;             /* by copy on write */
+    uint64_t cycles;                          /* complete ones */
+    uint64_t cycles_while_tasks_ran;          /* of those, complete before rt_rollback_join; 0 at rest */
+    uint64_t chunks_rewritten;                /* summed over the cycles */
+    uint64_t bytes_copied;                    /* by copy on write */
     uint64_t checksum_before, checksum_after; /* of the whole context: at create, and now */
-    uint64_t mismatches;               /* chunks that a rewrite left equal, or a rollback different */
+    uint64_t mismatches;                      /* chunks that a rewrite left equal, or a rollback different */
 } rt_rollback_result;
 void rt_rollback_result_read(const rt_rollback *self, rt_rollback_result *out);
 
@@ -65,6 +65,7 @@ void rt_rollback_write(const rt_rollback *self, rt_json *json, const char *key);
 
 uint64_t rt_rollback_bytes(const rt_rollback *self); /* without the context */
 
-void rt_rollback_destroy(rt_rollback *self); /* NULL is allowed; asks a running mutator to stop and waits for it */
+void rt_rollback_destroy(
+    rt_rollback *self); /* NULL is allowed; asks a running mutator to stop and waits for it */
 
 #endif

@@ -269,8 +269,8 @@ void rt_task_body_expect(const rt_task_body *self, uint64_t task_id, rt_task_bod
     sum->probes_done += options->probes;
     sum->output_bytes_written += options->output_bytes;
     sum->probe_checksum +=
-        task_checksum(task_id, rt_context_expected_probe(options->seed, options->context_bytes, options->pattern,
-                                                         task_id, options->probes));
+        task_checksum(task_id, rt_context_expected_probe(options->seed, options->context_bytes,
+                                                         options->pattern, task_id, options->probes));
 }
 
 rt_context_store *rt_task_body_context(rt_task_body *self) { return self->context; }

@@ -55,7 +55,9 @@ static void a_pass_does_every_step_and_proves_it(void) {
     CHECK_UINT(31, result.chunks);
     CHECK_UINT(4, result.chunks_rewritten); /* 3.1, rounded up */
     CHECK_UINT(27, result.chunks_shared);
-    CHECK_UINT(70 + 30 * 67 + 66, result.overview_bytes); /* a line of 70 bytes, 31 of sections: 10 digits, the size, 16 and 32 */
+    CHECK_UINT(
+        70 + 30 * 67 + 66,
+        result.overview_bytes); /* a line of 70 bytes, 31 of sections: 10 digits, the size, 16 and 32 */
     CHECK_UINT(expected, result.checksum);
     CHECK_UINT(expected, result.checksum_expected);
     CHECK_UINT(expected, result.checksum_after_rollback);
@@ -83,7 +85,8 @@ static void the_serialisation_is_the_content(void) {
     rt_context_experiment *const experiment = experiment_of(options);
     CHECK_UINT(RT_OK, rt_context_experiment_execute(experiment, NULL));
     CHECK_UINT(RT_OK, rt_context_experiment_verify(experiment, NULL));
-    CHECK_TEXT("67ea534c614531c1075324506f427c403e4b92573846bfe4b4df4428a47414fc", result_of(experiment).serialised_sha256);
+    CHECK_TEXT("67ea534c614531c1075324506f427c403e4b92573846bfe4b4df4428a47414fc",
+               result_of(experiment).serialised_sha256);
     rt_context_experiment_destroy(experiment);
 }
 

@@ -127,7 +127,8 @@ static void no_memory_leaves_head_and_snapshots_as_they_were(void) {
         CHECK_UINT(RT_OK, rt_context_store_create(&allocator, 3 * CHUNK, 7, &context, NULL));
         allocator.fail_at = allocator.attempts + more;
         const rt_status took = rt_context_snapshot_take(context, &snapshot, &why);
-        const rt_status edited = snapshot != NULL ? rt_context_store_edit(context, 1, &bytes, &count, &why) : took;
+        const rt_status edited =
+            snapshot != NULL ? rt_context_store_edit(context, 1, &bytes, &count, &why) : took;
         allocator.fail_at = 0;
         CHECK_UINT(RT_NO_MEMORY, edited);
         CHECK(why.text[0] != '\0');
@@ -209,7 +210,8 @@ static void probe_as_the_model(const model *self, uint64_t task) {
     for (unsigned p = 0; p < RT_ACCESS_PATTERNS; p++) {
         uint64_t sum = 1;
         for (uint32_t i = 0; i < 200; i++) {
-            sum = rt_context_fold_byte(sum, self->head[rt_access_offset((rt_access_pattern)p, task, i, MODEL_BYTES)]);
+            sum = rt_context_fold_byte(
+                sum, self->head[rt_access_offset((rt_access_pattern)p, task, i, MODEL_BYTES)]);
         }
         CHECK_UINT(sum, rt_context_store_probe(self->store, (rt_access_pattern)p, task, 200));
     }

@@ -33,7 +33,8 @@ static void what_is_read_is_what_the_formula_says_for_any_size(void) {
  * computed apart, in Python. */
 static void the_default_workload_reads_what_it_always_read(void) {
     CHECK_UINT(UINT64_C(0x0d8d25bc7c514a82), rt_context_expected_checksum(1, 8u << 20));
-    CHECK_UINT(UINT64_C(0x8d7ebaf4587df1be), rt_context_expected_probe(1, 8u << 20, RT_ACCESS_UNIFORM, 0, 64));
+    CHECK_UINT(UINT64_C(0x8d7ebaf4587df1be),
+               rt_context_expected_probe(1, 8u << 20, RT_ACCESS_UNIFORM, 0, 64));
 }
 
 static void no_probes_read_nothing(void) {
@@ -60,8 +61,9 @@ static void a_source_is_asked_once_for_each_chunk_in_order(void) {
     counting_source source = {0, 0, 0};
     rt_context_store *context;
     size_t count;
-    CHECK_UINT(RT_OK, rt_context_store_create_from(&allocator, 2 * 65536 + 5,
-                                                   (rt_context_source){read_counting, &source}, &context, NULL));
+    CHECK_UINT(RT_OK,
+               rt_context_store_create_from(&allocator, 2 * 65536 + 5,
+                                            (rt_context_source){read_counting, &source}, &context, NULL));
     CHECK_UINT(3, source.calls);
     CHECK_UINT(2 * 65536 + 5, source.next_offset);
     CHECK_UINT('b', rt_context_store_chunk(context, 1, &count)[65535]);
@@ -74,8 +76,9 @@ static void a_source_is_asked_once_for_each_chunk_in_order(void) {
 static void a_source_that_fails_leaves_nothing(void) {
     counting_source source = {0, 0, 2};
     rt_context_store *context;
-    CHECK_UINT(RT_STOPPED, rt_context_store_create_from(&allocator, 3 * 65536,
-                                                        (rt_context_source){read_counting, &source}, &context, NULL));
+    CHECK_UINT(RT_STOPPED,
+               rt_context_store_create_from(&allocator, 3 * 65536,
+                                            (rt_context_source){read_counting, &source}, &context, NULL));
     CHECK(context == NULL);
     CHECK_UINT(2, source.calls);
     CHECK_UINT(0, allocator.live_objects);

@@ -137,11 +137,13 @@ static void serialisation_is_the_same_from_memory_and_from_the_file(void) {
 static void a_sink_that_fails_ends_the_serialisation(void) {
     rt_context_store *const context = context_of(BYTES);
     unsigned calls = 0;
-    CHECK_UINT(RT_STOPPED, rt_context_store_serialise(context, (rt_context_sink){refuse_second, &calls}, NULL));
+    CHECK_UINT(RT_STOPPED,
+               rt_context_store_serialise(context, (rt_context_sink){refuse_second, &calls}, NULL));
     CHECK_UINT(2, calls);
     CHECK_UINT(RT_OK, rt_context_store_spill(context, NULL, NULL));
     calls = 0;
-    CHECK_UINT(RT_STOPPED, rt_context_store_serialise(context, (rt_context_sink){refuse_second, &calls}, NULL));
+    CHECK_UINT(RT_STOPPED,
+               rt_context_store_serialise(context, (rt_context_sink){refuse_second, &calls}, NULL));
     CHECK_UINT(2, calls);
     rt_context_store_destroy(context);
 }
@@ -183,7 +185,8 @@ static void a_changed_bit_of_the_file_is_found(void) {
     byte ^= 0x10;
     CHECK_UINT(1, pwrite(file, &byte, 1, (off_t)(3 * CHUNK + 99)));
     damage_is_reported_and_harms_nothing_else(
-        context, 3, "chunk 4 of 6 of the spilled context is damaged: its checksum differs; load the context again");
+        context, 3,
+        "chunk 4 of 6 of the spilled context is damaged: its checksum differs; load the context again");
 }
 
 static void a_truncated_file_is_found(void) {
@@ -233,9 +236,10 @@ static void a_folder_that_is_missing_is_named(void) {
     rt_context_store *const context = context_of(BYTES);
     rt_message why;
     CHECK_UINT(RT_IO, rt_context_store_spill(context, "/nonexistent-folder", &why));
-    CHECK_TEXT("no temporary file can be made in /nonexistent-folder (No such file or directory); set TMPDIR to a "
-               "folder that takes one",
-               why.text);
+    CHECK_TEXT(
+        "no temporary file can be made in /nonexistent-folder (No such file or directory); set TMPDIR to a "
+        "folder that takes one",
+        why.text);
     CHECK_UINT(RT_CONTEXT_HOT, rt_context_store_tier(context));
     CHECK_UINT(rt_context_expected_checksum(7, BYTES), rt_context_store_checksum(context));
     rt_context_store_destroy(context);
@@ -309,8 +313,8 @@ static void the_overview_says_what_each_section_holds(void) {
         snprintf(expected[i], sizeof expected[i],
                  "%010" PRIx64 " 65536 %016" PRIx64
                  " %02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x\n",
-                 i * CHUNK, rt_context_checksum(b, CHUNK), b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8],
-                 b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+                 i * CHUNK, rt_context_checksum(b, CHUNK), b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7],
+                 b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
     }
     snprintf(expected[2], sizeof expected[2], "0000020000 3 %016" PRIx64 " %02x%02x%02x\n",
              rt_context_checksum(bytes + 2 * CHUNK, 3), bytes[2 * CHUNK], bytes[2 * CHUNK + 1],

@@ -165,7 +165,8 @@ static void what_a_rollback_does_not_restore_is_counted(void) {
     CHECK_UINT(RT_OK, rt_context_store_create(&allocator, BYTES, 9, &context, NULL));
 }
 
-static int no_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*entry)(void *), void *argument) {
+static int no_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*entry)(void *),
+                     void *argument) {
     (void)thread;
     (void)attributes;
     (void)entry;
@@ -190,7 +191,8 @@ static void options_out_of_range_are_refused(void) {
     rt_message why;
     CHECK_UINT(RT_INVALID, rt_rollback_create(&options, &rollback, &why));
     CHECK(rollback == NULL);
-    CHECK_TEXT("rollbacks is 0 and rewrite_permille 100; choose 1 or more cycles and a share of 0 to 1000", why.text);
+    CHECK_TEXT("rollbacks is 0 and rewrite_permille 100; choose 1 or more cycles and a share of 0 to 1000",
+               why.text);
     options = options_of(1, 1001);
     CHECK_UINT(RT_INVALID, rt_rollback_create(&options, &rollback, NULL));
 }
@@ -227,7 +229,8 @@ static void the_record_names_every_count(void) {
     const uint64_t sum = rt_context_expected_checksum(9, BYTES);
     snprintf(expected, sizeof expected,
              "{\"cycles\":2,\"cycles_while_tasks_ran\":0,\"chunks_rewritten\":42,\"bytes_copied\":%" PRIu64
-             ",\"checksum_before\":\"%016" PRIx64 "\",\"checksum_after\":\"%016" PRIx64 "\",\"mismatches\":0}",
+             ",\"checksum_before\":\"%016" PRIx64 "\",\"checksum_after\":\"%016" PRIx64
+             "\",\"mismatches\":0}",
              2 * BYTES, sum, sum);
     CHECK_TEXT(expected, text);
     CHECK(rt_rollback_bytes(rollback) > 2 * sizeof(rt_histogram));
