@@ -49,17 +49,20 @@ static int reserve(int file, uint64_t bytes) {
     return done == 0 || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
 }
 
+/* The messages name no folder: they end in records that are published. */
 static rt_status open_file(rt_context_spill *self, const char *directory, uint64_t bytes, rt_message *why) {
     self->file = open_nameless(directory);
     if (self->file < 0) {
         return rt_fail(why, RT_IO,
-                       "no temporary file can be made in %.100s (%s); set TMPDIR to a folder that takes one",
-                       directory, strerror(errno));
+                       "no temporary file can be made (%s); set TMPDIR to a folder that takes one",
+                       strerror(errno));
     }
     const int refused = reserve(self->file, bytes);
     if (refused != 0) {
-        return rt_fail(why, RT_IO, "%.100s has no room for %llu bytes (%s); set TMPDIR to a folder with more",
-                       directory, (unsigned long long)bytes, strerror(refused));
+        return rt_fail(
+            why, RT_IO,
+            "the folder of temporary files has no room for %llu bytes (%s); set TMPDIR to one with more",
+            (unsigned long long)bytes, strerror(refused));
     }
     return RT_OK;
 }

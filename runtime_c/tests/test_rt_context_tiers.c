@@ -232,13 +232,12 @@ static void a_damaged_file_that_is_repaired_can_be_restored(void) {
 
 /* ---- no room ---- */
 
-static void a_folder_that_is_missing_is_named(void) {
+static void a_folder_that_is_missing_is_reported(void) {
     rt_context_store *const context = context_of(BYTES);
     rt_message why;
     CHECK_UINT(RT_IO, rt_context_store_spill(context, "/nonexistent-folder", &why));
     CHECK_TEXT(
-        "no temporary file can be made in /nonexistent-folder (No such file or directory); set TMPDIR to a "
-        "folder that takes one",
+        "no temporary file can be made (No such file or directory); set TMPDIR to a folder that takes one",
         why.text);
     CHECK_UINT(RT_CONTEXT_HOT, rt_context_store_tier(context));
     CHECK_UINT(rt_context_expected_checksum(7, BYTES), rt_context_store_checksum(context));
@@ -376,7 +375,7 @@ int main(void) {
     an_empty_file_is_found();
     a_file_that_cannot_be_read_is_reported();
     a_damaged_file_that_is_repaired_can_be_restored();
-    a_folder_that_is_missing_is_named();
+    a_folder_that_is_missing_is_reported();
     no_room_leaves_the_content_in_memory();
     no_memory_changes_no_tier();
     the_overview_never_passes_its_bound();
