@@ -15,17 +15,23 @@
 enum { COMPLETED = 0, NOT_COMPLETED = 1, MISUSE = 2 };
 
 static const struct {
-    const char *flag;
+    const char *flag; /* NULL: the title of a group in the help */
     size_t offset;
     bool is_text;
     const char *meaning;
 } arguments[] = {
 #define NUMBER(flag, member, meaning) {flag, offsetof(rt_run_options, member), false, meaning}
 #define TEXT(flag, member, meaning) {flag, offsetof(rt_run_options, member), true, meaning}
+#define GROUP(title) {NULL, 0, false, title}
+    GROUP("This run"),
     TEXT("--suite", suite, "name written into the record"),
     TEXT("--run-id", run_id, "16 hexadecimal digits (default: drawn at random)"),
     NUMBER("--index", index, "place of this run in the plan of its suite"),
     NUMBER("--repetition", repetition, "which repetition this is, from 1"),
+    TEXT("--variant", variant, "side of a comparison of two builds"),
+    GROUP("Work"),
+    TEXT("--workload", workload, "what the run does: tasks, context or lookup"),
+    NUMBER("--workload-seed", workload_seed, "seed of content, ids, arrivals and faults"),
     NUMBER("--agents", agents, "registered roles"),
     NUMBER("--tasks", tasks, "tasks to submit"),
     NUMBER("--workers", workers, "threads that run tasks"),
@@ -33,51 +39,56 @@ static const struct {
     NUMBER("--probes", probes, "reads of the context a task"),
     NUMBER("--context-bytes", context_bytes, "size of the shared context"),
     TEXT("--access-pattern", access_pattern, "how probes spread: uniform, sequential, strided, hot"),
+    NUMBER("--overview-bytes", overview_bytes, "bound of the overview of a warm context"),
+    NUMBER("--output-bytes", output_bytes, "size of each task's output"),
+    NUMBER("--priorities", priorities, "task i has level i mod this"),
+    NUMBER("--yields", yields, "pooled: cooperative yields in each task"),
+    GROUP("Load"),
+    TEXT("--submission", submission, "closed, paced, poisson or held"),
+    NUMBER("--window", window, "closed: tasks in flight"),
+    NUMBER("--rate-per-s", rate_per_s, "paced, poisson: tasks a second"),
+    NUMBER("--batches", batches, "closed: equal batches, each drained before the next"),
+    NUMBER("--steady-ms", steady_ms, "open loop: steady phase; 0: no phases"),
+    NUMBER("--pause-ms", pause_ms, "then no submission"),
+    NUMBER("--burst-ms", burst_ms, "then a burst, and again from the start"),
+    NUMBER("--burst-factor", burst_factor, "rate of a burst over rate-per-s"),
+    GROUP("Bounds"),
     NUMBER("--queue-limit", queue_limit, "tasks that may wait; more are rejected"),
     NUMBER("--max-active", max_active, "workers that may run tasks at the same time"),
     NUMBER("--history-limit-tasks", history_limit_tasks, "finished tasks kept"),
     NUMBER("--history-limit-bytes", history_limit_bytes, "bytes of finished tasks kept"),
-    NUMBER("--output-bytes", output_bytes, "size of each task's output"),
-    TEXT("--submission", submission, "closed, paced, poisson or held"),
-    NUMBER("--window", window, "closed: tasks in flight"),
-    NUMBER("--rate-per-s", rate_per_s, "paced, poisson: tasks a second"),
+    NUMBER("--memory-limit-bytes", memory_limit_bytes, "address space beyond set-up; 0: no limit"),
+    NUMBER("--timeout-us", timeout_us, "limit of each task; 0: none"),
+    GROUP("Stacks"),
     TEXT("--task-stack", task_stack, "what a task runs on: inline or pooled"),
-    NUMBER("--sampler-interval-ms", sampler_interval_ms, "time between two samples of the timeline"),
-    TEXT("--workload", workload, "what the run does: tasks, context or lookup"),
-    NUMBER("--workload-seed", workload_seed, "seed of content, ids, arrivals and faults"),
-    TEXT("--variant", variant, "side of a comparison of two builds"),
-    NUMBER("--priorities", priorities, "task i has level i mod this"),
-    NUMBER("--batches", batches, "closed: equal batches, each drained before the next"),
-    NUMBER("--yields", yields, "pooled: cooperative yields in each task"),
     NUMBER("--stack-bytes", stack_bytes, "pooled: size of a stack"),
     NUMBER("--max-suspended", max_suspended, "pooled: suspended tasks at most; 0: no limit"),
+    GROUP("Provider"),
     TEXT("--wait-mode", wait_mode, "await a provider: none, blocking or yielding"),
     NUMBER("--wait-us", wait_us, "mean answer time of the provider"),
     TEXT("--wait-distribution", wait_distribution, "constant or exponential"),
-    NUMBER("--timeout-us", timeout_us, "limit of each task; 0: none"),
-    NUMBER("--fail-permille", fail_permille, "share of tasks that fail"),
-    NUMBER("--slow-permille", slow_permille, "share of tasks that are slow"),
-    NUMBER("--cancel-permille", cancel_permille, "share of tasks that are cancelled"),
-    NUMBER("--slow-us", slow_us, "further wait of a slow task"),
-    TEXT("--fault-ramp", fault_ramp, "how these shares rise: none or linear"),
-    NUMBER("--memory-limit-bytes", memory_limit_bytes, "address space beyond set-up; 0: no limit"),
-    NUMBER("--kill-after-tasks", kill_after_tasks, "SIGKILL itself after so many tasks; 0: never"),
+    NUMBER("--tenants", tenants, "task i belongs to tenant i mod this"),
     NUMBER("--outage-start-ms", outage_start_ms, "the provider of tenant 0 fails from here"),
     NUMBER("--outage-ms", outage_ms, "for so long"),
     TEXT("--retry-policy", retry_policy, "none, immediate or backoff"),
     NUMBER("--retry-attempts", retry_attempts, "further calls of the provider at most"),
     NUMBER("--retry-delay-us", retry_delay_us, "backoff: this x 2^k with full jitter"),
-    NUMBER("--tenants", tenants, "task i belongs to tenant i mod this"),
-    NUMBER("--steady-ms", steady_ms, "open loop: steady phase; 0: no phases"),
-    NUMBER("--pause-ms", pause_ms, "then no submission"),
-    NUMBER("--burst-ms", burst_ms, "then a burst, and again from the start"),
-    NUMBER("--burst-factor", burst_factor, "rate of a burst over rate-per-s"),
+    GROUP("Faults"),
+    NUMBER("--fail-permille", fail_permille, "share of tasks that fail"),
+    NUMBER("--slow-permille", slow_permille, "share of tasks that are slow"),
+    NUMBER("--slow-us", slow_us, "further wait of a slow task"),
+    NUMBER("--cancel-permille", cancel_permille, "share of tasks that are cancelled"),
+    TEXT("--fault-ramp", fault_ramp, "how these shares rise: none or linear"),
+    NUMBER("--kill-after-tasks", kill_after_tasks, "SIGKILL itself after so many tasks; 0: never"),
+    GROUP("Rollback of the shared context"),
     TEXT("--snapshot", snapshot, "roll the context back: none, at_rest or running"),
     NUMBER("--rollbacks", rollbacks, "cycles of snapshot, rewrite and rollback"),
     NUMBER("--rewrite-permille", rewrite_permille, "share of chunks rewritten in each"),
-    NUMBER("--overview-bytes", overview_bytes, "bound of the overview of a warm context"),
+    GROUP("Watching"),
+    NUMBER("--sampler-interval-ms", sampler_interval_ms, "time between two samples of the timeline"),
 #undef NUMBER
 #undef TEXT
+#undef GROUP
 };
 
 #define ARGUMENTS (sizeof arguments / sizeof *arguments)
@@ -91,6 +102,10 @@ static void print_help(const rt_run_options *defaults) {
            "JSON.\n\n");
     for (size_t i = 0; i < ARGUMENTS; i++) {
         const char *place = (const char *)defaults + arguments[i].offset;
+        if (arguments[i].flag == NULL) {
+            printf("%s%s:\n", i == 0 ? "" : "\n", arguments[i].meaning);
+            continue;
+        }
         printf("  %-24s %s", arguments[i].flag, arguments[i].meaning);
         if (!arguments[i].is_text) {
             printf(" (default: %" PRIu64 ")\n", *(const uint64_t *)(const void *)place);
@@ -117,7 +132,7 @@ static bool parse_number(const char *text, uint64_t *value) {
 static bool parse_one(const char *flag, const char *value, rt_run_options *options) {
     for (size_t i = 0; i < ARGUMENTS; i++) {
         void *place = (char *)options + arguments[i].offset;
-        if (strcmp(flag, arguments[i].flag) != 0) {
+        if (arguments[i].flag == NULL || strcmp(flag, arguments[i].flag) != 0) {
             continue;
         }
         if (value == NULL) {

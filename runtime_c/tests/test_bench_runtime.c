@@ -93,6 +93,7 @@ static void help_lists_the_options_with_their_defaults(void) {
     ask("--help");
     CHECK_UINT(0, last.code);
     CHECK(strstr(last.text, "--context-bytes") != NULL && strstr(last.text, "(default: 8388608)") != NULL);
+    CHECK(strstr(last.text, "\n\nFaults:\n  --fail-permille") != NULL);
 }
 
 static long threads_of(pid_t process) {
