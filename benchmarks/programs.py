@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "benchmarks"
 HERE = ROOT / "benchmarks"
 RUNTIME = ROOT / "runtime_c" / "src"
-COMMON_FLAGS = ("-O2", "-DNDEBUG", "-fPIC", "-pthread")
+COMMON_FLAGS = ("-O2", "-DNDEBUG", "-fPIC", "-pthread", "-fstack-clash-protection")
 INCLUDES = (f"-I{RUNTIME}", f"-I{RUNTIME.parent / 'include'}", f"-I{HERE / 'common'}")
 C_FLAGS = (*COMMON_FLAGS, "-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden", *INCLUDES)
 CXX_FLAGS = (*COMMON_FLAGS, "-std=c++20", *INCLUDES)

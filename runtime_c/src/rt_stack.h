@@ -18,8 +18,13 @@
 
 #define RT_STACK_MIN_BYTES 16384u
 #define RT_STACK_MAX_BYTES 8388608u
-/* Below each stack. A frame that is larger and touches only its far end would reach the stack below. */
+/* Below each stack. A larger frame cannot step over it: code built with -fstack-clash-protection touches a
+ * frame at least every 4 KiB (on AArch64 every 64 KiB) on its way. Other code can. */
+#if defined(__aarch64__)
+#define RT_STACK_GUARD_BYTES 65536u
+#else
 #define RT_STACK_GUARD_BYTES 16384u
+#endif
 #define RT_STACK_CACHE_SLOTS 16u
 
 typedef struct rt_stack_pool rt_stack_pool;

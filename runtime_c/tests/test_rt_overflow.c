@@ -34,6 +34,16 @@ static __attribute__((noinline)) uint64_t sink_deeper(uint64_t depth) {
     return below + 1;
 }
 
+/* A frame larger than the guard, of which only the far end would be touched. */
+static __attribute__((noinline)) void reach_over_the_guard(void *argument, void *message) {
+    (void)message;
+    host *const self = argument;
+    volatile char frame[128u << 10];
+    frame[self->thread.stack == NULL ? 0 : 1] = 1;
+    sink = frame[0];
+    rt_coroutine_leave(self->guest, &self->thread, NULL);
+}
+
 static void overflow(void *argument, void *message) {
     (void)message;
     host *const self = argument;
@@ -69,7 +79,7 @@ static void *run(host *self, rt_coroutine_entry entry, void *message) {
     self->reported = NULL;
     self->guest = rt_coroutine_make(stack, entry, self);
     void *const answer = rt_coroutine_switch(&self->thread, self->guest, message);
-    const bool right = self->reported == (entry == overflow ? stack : NULL);
+    const bool right = self->reported == (entry == return_at_once ? NULL : stack);
     rt_stack_pool_give(pool, rt_coroutine_drop(self->guest));
     return right ? answer : NULL;
 }
@@ -81,6 +91,25 @@ static void an_overflow_is_handed_to_the_recovery_and_the_stack_is_good_again(vo
         CHECK(run(&self, overflow, NULL) == &self);
         CHECK(run(&self, return_at_once, &allocator) == &allocator);
     }
+    leave(&self);
+}
+
+/* Everything of ours is built with -fstack-clash-protection: a large frame touches each of its pages. */
+static void a_frame_larger_than_the_guard_does_not_reach_the_next_stack(void) {
+    host self;
+    CHECK(enter(&self));
+    rt_stack *const below = rt_stack_pool_take(pool); /* of the same slab: one of the two lies lower */
+    rt_stack *const above = rt_stack_pool_take(pool);
+    memset(below->low, 7, below->bytes);
+    memset(above->low, 7, above->bytes);
+    CHECK(run(&self, reach_over_the_guard, NULL) == &self);
+    int changed = 0;
+    for (size_t i = 0; i < below->bytes; i++) {
+        changed += (below->low[i] != 7) + (above->low[i] != 7);
+    }
+    CHECK(changed == 0);
+    rt_stack_pool_give(pool, below);
+    rt_stack_pool_give(pool, above);
     leave(&self);
 }
 
@@ -161,6 +190,7 @@ int main(void) {
     }
     every_other_fault_goes_where_it_went_before();
     an_overflow_is_handed_to_the_recovery_and_the_stack_is_good_again();
+    a_frame_larger_than_the_guard_does_not_reach_the_next_stack();
     threads_recover_apart_from_each_other();
     rt_stack_pool_destroy(pool);
     CHECK_UINT(0, atomic_load(&allocator.live_objects));
