@@ -17,6 +17,8 @@ PROGRESS = (
     "tasks_admitted",
     "tasks_completed",
     "tasks_failed",
+    "tasks_cancelled",
+    "tasks_timed_out",
     "tasks_rejected",
     "queue",
     "active",

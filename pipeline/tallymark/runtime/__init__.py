@@ -45,6 +45,8 @@ class Progress:
     tasks_admitted: int
     tasks_completed: int
     tasks_failed: int
+    tasks_cancelled: int
+    tasks_timed_out: int
     tasks_rejected: int
     queue: int
     active: int

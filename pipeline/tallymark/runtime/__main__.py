@@ -25,7 +25,7 @@ from tallymark.errors import BrokenRuntimeError, TallymarkError, UsageError
 from tallymark.runtime import Progress, Run, RunOptions, RunRefusedError, description, use_library
 
 POLL_S = 0.1
-_NOTHING_YET = Progress("setup", 0, 0, 0, 0, 0, 0, 0, 0.0)
+_NOTHING_YET = Progress("setup", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0)
 
 
 class _Interruption:
