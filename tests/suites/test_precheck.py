@@ -74,6 +74,22 @@ def test_a_record_that_lacks_its_histograms_is_named() -> None:
     assert failed(run) == ["precheck.record"]
 
 
+def test_tasks_that_are_suspended_are_in_execution_beside_those_of_the_workers() -> None:
+    work_ms = 8 * 2.0 + 1.0  # more than 8 workers do in the 2 ms of the run
+    histograms = record()["histograms"]
+    histograms["execution"]["sum_ns"] = str(int(work_ms * 1e6))
+    assert failed(record(histograms=histograms)) == ["precheck.execution_ns"]
+    assert failed(record(histograms=histograms, suspended_peak=1)) == []
+
+
+def test_a_workload_without_a_scheduler_has_no_latencies_to_hold() -> None:
+    run = record(workload="lookup")
+    del run["histograms"], run["end_to_end_max_ms"]
+    assert failed(run) == []
+    names = [assertion.id for assertion in precheck.record_holds(run, 100.0)]
+    assert "precheck.elapsed_ms" in names and "precheck.latency_ms" not in names
+
+
 def test_the_trial_of_a_configuration_is_small_whole_and_does_not_end_its_process() -> None:
     faulty = fixture(
         "faults",

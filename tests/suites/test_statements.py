@@ -8,13 +8,16 @@ import pytest
 from support.evidence import configuration_of
 from support.suites import smallest
 
-from tallymark.suites.model import Configuration
+from tallymark.suites.model import KEYS, Configuration
+from tallymark.suites.smoke import BASE, VARIANTS
 from tallymark.suites.statements import STATEMENTS, Sample, judge, rejected, repeated
 
 
 def sample(**changes: Any) -> Sample:
     """A run of ten tasks that is consistent in every number, with ``changes`` (``a.b``: inside ``a``)."""
     run = smallest()["runs"][0]
+    keys = {key: changes.pop(key) for key in KEYS if key in changes and key != "workers"}
+    run.update(keys)
     configuration = Configuration.from_json(configuration_of(run))
     for path, value in changes.items():
         *outer, name = path.split("__")
@@ -70,6 +73,30 @@ def test_a_consistent_record_passes_every_statement() -> None:
         ({"retained_tasks": 0}, "history", "changed: nothing was retained"),
         ({"retained_tasks": None}, "history", "changed: retained -1 tasks and 5120 bytes"),
         ({"queue_at_end": False}, "drained", "changed: queue_at_end = False, expected 0"),
+        (
+            {"submission": "held", "queue_at_release": 9},
+            "released",
+            "changed: queue_at_release = 9, expected 10",
+        ),
+        ({"yields": 3, "yields_done": 29}, "yielded", "changed: yields_done = 29, expected 30"),
+        (
+            {"batches": 2, "batch_memory": {"rows": [[1, 5], [2, 9]]}},
+            "batched",
+            "changed: batches end at [5, 9] tasks, expected [5, 10]",
+        ),
+        ({"batches": 2}, "batched", "changed: batches end at [] tasks, expected [5, 10]"),
+        ({"fail_permille": 1}, "disturbed", "changed: failed_chosen None, cancels_asked None"),
+        (
+            {"fail_permille": 1, "faults": {"failed_chosen": 0, "cancels_asked": 0}},
+            "disturbed",
+            "changed: 0 tasks chosen to fail, 0 to be cancelled",
+        ),
+        # two tasks were chosen to fail, and none failed
+        (
+            {"fail_permille": 1, "faults": {"failed_chosen": 2, "cancels_asked": 0}},
+            "disturbed",
+            "changed: 0 of 2 failed, 0 of 0 were cancelled",
+        ),
     ],
 )
 def test_a_contradiction_fails_its_own_statement_alone(
@@ -78,6 +105,35 @@ def test_a_contradiction_fails_its_own_statement_alone(
     found = failed(sample(), sample(**changes))
     assert list(found) == [f"smoke.{statement}"]
     assert found[f"smoke.{statement}"].startswith(detail)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"submission": "held", "queue_at_release": 10},
+        {"yields": 3, "yields_done": 30},
+        {"batches": 2, "batch_memory": {"rows": [[1, 5], [2, 10]]}},
+        # one of two that were to fail was cancelled before
+        {
+            "fail_permille": 1,
+            "cancel_permille": 1,
+            "faults": {"failed_chosen": 2, "cancels_asked": 3},
+            "tasks_completed": 7,
+            "tasks_failed": 1,
+            "tasks_cancelled": 2,
+        },
+    ],
+)
+def test_what_only_some_runs_have_is_judged_where_it_is(changes: dict[str, Any]) -> None:
+    assert failed(sample(**changes)) == {}
+
+
+def test_every_kind_of_run_is_in_the_gate() -> None:
+    made = [BASE.with_values(values) for values in VARIANTS.values()]
+    assert {run.submission for run in made} == {"closed", "held", "poisson"}
+    assert any(run.batches > 1 for run in made) and any(run.yields for run in made)
+    assert any(run.fail_permille and run.cancel_permille and run.slow_permille for run in made)
+    assert any(run.wait_mode == "yielding" for run in made)
 
 
 def test_nothing_is_proved_by_no_run() -> None:

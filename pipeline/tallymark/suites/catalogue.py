@@ -8,16 +8,22 @@ from types import MappingProxyType
 
 from tallymark.errors import UsageError
 from tallymark.suites import measure, smoke
+from tallymark.suites.backlog import BACKLOG
+from tallymark.suites.batches import BATCHES
 from tallymark.suites.model import SuiteDefinition
 from tallymark.suites.plan import Request
 from tallymark.suites.progress import Reporter
 from tallymark.suites.scale import SCALE
+from tallymark.suites.stability import STABILITY
 from tallymark.suites.stop import Stop
 from tallymark.suites.sweep import SWEEP
+from tallymark.suites.waits import WAITS
 from tallymark.suites.written import Written
 
 SMOKE = "smoke"
-SUITES: Mapping[str, SuiteDefinition] = MappingProxyType({suite.name: suite for suite in (SCALE, SWEEP)})
+SUITES: Mapping[str, SuiteDefinition] = MappingProxyType(
+    {suite.name: suite for suite in (SCALE, BACKLOG, SWEEP, BATCHES, STABILITY, WAITS)}
+)
 
 
 def named(name: str) -> SuiteDefinition:

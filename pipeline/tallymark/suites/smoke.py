@@ -21,7 +21,8 @@ from tallymark.suites.stop import Stop
 BASE = fixture("smoke", tasks=1000, context_bytes=1 << 20, sampler_interval_ms=1)
 
 # name → what differs from the base. Together: one and many workers, one and many roles, no and many probes,
-# a history of nothing, of few and of few bytes, a queue that must reject, more tasks than the window.
+# a history of nothing, of few and of few bytes, a queue that must reject, more tasks than the window, every
+# way to submit, tasks that fail, are slow, are cancelled, yield and wait.
 VARIANTS: dict[str, dict[str, Scalar]] = {
     "plain": {},
     "again": {},
@@ -40,6 +41,30 @@ VARIANTS: dict[str, dict[str, Scalar]] = {
     "history of few bytes": {"history_limit_bytes": 1000, "output_bytes": 300},
     "no history": {"history_limit_tasks": 0, "history_limit_bytes": 0, "output_bytes": 0, "probes": 0},
     "full queue": {"queue_limit": 8, "window": 512, "tasks": 4000, "workers": 2},
+    "held": {"submission": "held", "window": 0, "priorities": 4},
+    "batches": {"batches": 5, "access_pattern": "hot"},
+    "faults in an open loop": {
+        "submission": "poisson",
+        "window": 0,
+        "rate_per_s": 20_000,
+        "fail_permille": 50,
+        "slow_permille": 20,
+        "slow_us": 500,
+        "cancel_permille": 50,
+        "tenants": 3,
+    },
+    "yields and waits": {
+        "tasks": 500,
+        "workers": 2,
+        "priorities": 3,
+        "task_stack": "pooled",
+        "stack_bytes": 65536,
+        "max_suspended": 100,
+        "yields": 2,
+        "wait_mode": "yielding",
+        "wait_us": 200,
+        "wait_distribution": "exponential",
+    },
 }
 REJECTING = "full queue"
 REPEATED = ("plain", "again")

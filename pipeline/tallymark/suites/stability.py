@@ -42,7 +42,7 @@ STABILITY = SuiteDefinition(
     presets=frozen(
         # two cycles of 0.75 s
         smoke=Preset(
-            tasks=RATE_PER_S * (1 + 2 * BURST_FACTOR) // 2,
+            tasks=RATE_PER_S * (1 + BURST_FACTOR) // 2,
             repetitions=1,
             values=frozen(steady_ms=250, pause_ms=250, burst_ms=250, sampler_interval_ms=10),
         ),

@@ -113,19 +113,28 @@ def _checksums(sample: Sample) -> str | None:
     return _differs(sample, expected)
 
 
+def _whole(sample: Sample) -> bool:
+    """Whether every admitted task came to its good end."""
+    return sample.count("tasks_completed") == sample.count("tasks_admitted")
+
+
 def _seen_once(sample: Sample) -> str | None:
-    return _differs(
-        sample,
-        {
-            ("checks", "tasks_seen_once"): sample.count("tasks_completed"),
-            ("checks", "tasks_seen_never"): sample.count("tasks_rejected"),
-            ("checks", "tasks_seen_twice"): 0,
-        },
-    )
+    completed = sample.count("tasks_completed")
+    if _whole(sample):
+        once, never = completed, sample.count("tasks_rejected")
+        expected = {"tasks_seen_once": once, "tasks_seen_never": never, "tasks_seen_twice": 0}
+        return _differs(sample, {("checks", name): value for name, value in expected.items()})
+    once, never = (sample.value("checks", f"tasks_seen_{how}") for how in ("once", "never"))
+    if once < completed or once + never != sample.configuration.tasks:
+        return f"{once} tasks seen once and {never} never, of {sample.configuration.tasks}"
+    return _differs(sample, {("checks", "tasks_seen_twice"): 0})
 
 
 def _worked(sample: Sample) -> str | None:
     completed = sample.count("tasks_completed")
+    if not _whole(sample):
+        done = sample.count("role_lookups")
+        return f"{done} role lookups for {completed} completed tasks" if done < completed else None
     return _differs(
         sample,
         {
@@ -139,8 +148,13 @@ def _worked(sample: Sample) -> str | None:
 
 
 def _timed(sample: Sample) -> str | None:
-    completed = sample.count("tasks_completed")
-    return _differs(sample, {("histograms", stage, "count"): completed for stage in STAGES})
+    counted = sample.count("tasks_completed")
+    if not _whole(sample):
+        most = sample.value("histograms", "end_to_end", "count")
+        if most < counted:
+            return f"histograms.end_to_end.count = {most}, below {counted} completed tasks"
+        counted = most
+    return _differs(sample, {("histograms", stage, "count"): counted for stage in STAGES})
 
 
 def _bounded(sample: Sample) -> str | None:
@@ -153,6 +167,48 @@ def _bounded(sample: Sample) -> str | None:
     return None
 
 
+# --- what only some configurations have; None where this one has not ---
+
+
+def _released(sample: Sample) -> str | None:
+    if sample.configuration.submission != "held":
+        return None
+    return _differs(sample, {("queue_at_release",): sample.count("tasks_admitted")})
+
+
+def _yielded(sample: Sample) -> str | None:
+    if not sample.configuration.yields or not _whole(sample):
+        return None
+    return _differs(sample, {("yields_done",): sample.configuration.yields * sample.count("tasks_completed")})
+
+
+def _batched(sample: Sample) -> str | None:
+    batches = sample.configuration.batches
+    if batches == 1:
+        return None
+    rows = sample.value("batch_memory", "rows")
+    ends = [row[1] for row in rows] if isinstance(rows, list) else []
+    size = sample.configuration.tasks // batches
+    expected = [size * number for number in range(1, batches + 1)]
+    return None if ends == expected else f"batches end at {ends} tasks, expected {expected}"
+
+
+def _disturbed(sample: Sample) -> str | None:
+    """A failing task fails, unless it was cancelled; a cancelled one ends so, or was too late to be."""
+    chosen = sample.configuration
+    if not chosen.fail_permille and not chosen.cancel_permille:
+        return None
+    failed, asked = (sample.value("faults", name) for name in ("failed_chosen", "cancels_asked"))
+    if not isinstance(failed, int) or not isinstance(asked, int):
+        return f"failed_chosen {failed}, cancels_asked {asked}"
+    if bool(failed) != bool(chosen.fail_permille) or bool(asked) != bool(chosen.cancel_permille):
+        return f"{failed} tasks chosen to fail, {asked} to be cancelled"
+    ended = (sample.count("tasks_failed"), sample.count("tasks_cancelled"))
+    if not failed - asked <= ended[0] <= failed or not ended[1] <= asked:
+        return f"{ended[0]} of {failed} failed, {ended[1]} of {asked} were cancelled"
+    return None
+
+
 STATEMENTS: dict[str, tuple[str, Contradiction]] = {
     "ended": ("the outcome is the expected one, and anything but completed has a cause", _ended),
     "configured": ("the record repeats every option", _configured),
@@ -161,6 +217,10 @@ STATEMENTS: dict[str, tuple[str, Contradiction]] = {
     "checksums": ("context and probes read what was computed independently", _checksums),
     "seen_once": ("every completed task was seen exactly once", _seen_once),
     "worked": ("lookups, prompt bytes, probes and output bytes are those of the tasks done", _worked),
-    "timed": ("every stage has one interval a completed task", _timed),
+    "timed": ("every stage has one interval a task", _timed),
     "history": ("the history keeps both of its limits", _bounded),
+    "released": ("held tasks are all in the queue when the workers are released", _released),
+    "yielded": ("every task yields as often as it is told", _yielded),
+    "batched": ("every batch ends where it should", _batched),
+    "disturbed": ("the tasks that fail and that are cancelled are those that were chosen", _disturbed),
 }
