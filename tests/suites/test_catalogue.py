@@ -69,7 +69,8 @@ def test_every_suite_has_three_sizes_and_says_in_a_line_what_it_asks(suite: Suit
     assert 20 < len(suite.asks) <= 70 and suite.asks[-1] in ".?"
 
 
-def test_the_command_knows_what_each_name_asks() -> None:
+def test_the_command_knows_every_suite_and_what_it_asks() -> None:
+    assert tuple(SUITES.values()) == ALL
     assert list(asks()) == [*SUITES, SMOKE]
 
 
@@ -145,7 +146,10 @@ def test_every_kind_of_failure_has_its_case() -> None:
     assert made["slow-tasks"].slow_us and not made["slow-tasks"].timeout_us
     assert made["timed-out-tasks"].slow_us > made["timed-out-tasks"].timeout_us > 0
     assert made["rejected"].queue_limit < made["rejected"].window
-    assert made["memory-limit"].memory_limit_bytes
+    setup, running = made["memory-at-setup"], made["memory-in-the-run"]
+    assert 0 < setup.memory_limit_bytes < setup.context_bytes
+    assert running.context_bytes < running.memory_limit_bytes < 2 * running.context_bytes
+    assert (running.snapshot, running.rewrite_permille) == ("running", 1000)
     assert made["killed"].kill_after_tasks == made["killed"].tasks // 2
     assert made["no-end"].wait_us / 1e6 > 60
 
@@ -164,7 +168,8 @@ def test_the_plan_says_which_runs_are_meant_to_fail_and_how() -> None:
     expected = {run.configuration.variant: run.expected for run in plan.runs if run.expected != COMPLETED}
     assert expected == {
         "rejected": ("overloaded",),
-        "memory-limit": ("failed",),
+        "memory-at-setup": ("failed",),
+        "memory-in-the-run": ("failed",),
         "killed": ("killed",),
         "no-end": ("timed_out",),
     }

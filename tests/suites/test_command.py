@@ -83,7 +83,7 @@ def test_the_path_of_the_document_is_all_of_standard_output(console: Console, tm
     assert "precheck.signs: passed" in err
     assert "run 2/2: completed" in err
     value = document(tmp_path / "data" / "scale" / "tiny.json")
-    assert [assertion["passed"] for assertion in value["gate"]["assertions"]] == [True] * 19
+    assert [assertion["passed"] for assertion in value["gate"]["assertions"]] == [True] * 22
     assert console.run("check", "data")[0] == 0
 
 

@@ -361,8 +361,8 @@ def test_the_smoke_gate_passes_on_the_runtime_that_is_installed() -> None:
     with Stop() as stop:
         proof = smoke.prove(stop, listener)
     assert all(assertion.passed for assertion in proof.assertions)
-    assert len(proof.assertions) == len(listener.said) == 19
-    assert len({assertion.id for assertion in proof.assertions}) == 19
+    assert len(proof.assertions) == len(listener.said) == 22
+    assert len({assertion.id for assertion in proof.assertions}) == 22
 
 
 def test_an_assertion_that_fails_stops_the_suite_and_is_named() -> None:

@@ -13,6 +13,20 @@ from tallymark.suites.smoke import BASE, VARIANTS
 from tallymark.suites.statements import STATEMENTS, Sample, judge, rejected, repeated
 
 
+def rolled_back(**changes: Any) -> dict[str, Any]:
+    return {"cycles": 2, "mismatches": 0, "checksum_before": "a" * 16, "checksum_after": "a" * 16} | changes
+
+
+def passed_through(**changes: Any) -> dict[str, Any]:
+    names = ("checksum", "checksum_expected", "checksum_after_rollback", "checksum_restored")
+    return {"canonical_bytes": 8 << 20, **dict.fromkeys(names, "a" * 16)} | changes
+
+
+def looked_up(**changes: Any) -> dict[str, Any]:
+    """Of ten lookups every other one is of a role that is there."""
+    return {"roles": 100, "found": 5, "not_found": 5, "wrong": 0} | changes
+
+
 def sample(**changes: Any) -> Sample:
     """A run of ten tasks that is consistent in every number, with ``changes`` (``a.b``: inside ``a``)."""
     run = smallest()["runs"][0]
@@ -91,6 +105,37 @@ def test_a_consistent_record_passes_every_statement() -> None:
             "disturbed",
             "changed: 0 tasks chosen to fail, 0 to be cancelled",
         ),
+        (
+            {"snapshot": "running", "rollbacks": 2, "rollback": rolled_back(cycles=1)},
+            "rolled_back",
+            "changed: rollback.cycles = 1, expected 2",
+        ),
+        (
+            {"snapshot": "running", "rollbacks": 2, "rollback": rolled_back(mismatches=1)},
+            "rolled_back",
+            "changed: rollback.mismatches = 1, expected 0",
+        ),
+        (
+            {"snapshot": "running", "rollbacks": 2, "rollback": rolled_back(checksum_after="0" * 16)},
+            "rolled_back",
+            "changed: rollback.checksum_after = 0000000000000000, expected aaaaaaaaaaaaaaaa",
+        ),
+        (
+            {"workload": "context", "context": passed_through(checksum_restored="0" * 16)},
+            "passed_through",
+            "changed: context.checksum_restored = 0000000000000000, expected aaaaaaaaaaaaaaaa",
+        ),
+        ({"workload": "context"}, "passed_through", "changed: there is no checksum"),
+        (
+            {"workload": "lookup", "lookup": looked_up(wrong=1)},
+            "looked_up",
+            "changed: lookup.wrong = 1, expected 0",
+        ),
+        (
+            {"workload": "lookup", "lookup": looked_up(found=4)},
+            "looked_up",
+            "changed: lookup.found = 4, expected 5",
+        ),
         # two tasks were chosen to fail, and none failed
         (
             {"fail_permille": 1, "faults": {"failed_chosen": 2, "cancels_asked": 0}},
@@ -113,6 +158,9 @@ def test_a_contradiction_fails_its_own_statement_alone(
         {"submission": "held", "queue_at_release": 10},
         {"yields": 3, "yields_done": 30},
         {"batches": 2, "batch_memory": {"rows": [[1, 5], [2, 10]]}},
+        {"snapshot": "running", "rollbacks": 2, "rollback": rolled_back()},
+        {"workload": "context", "context": passed_through()},
+        {"workload": "lookup", "lookup": looked_up(), "histograms": {}, "checks": {}, "retained_tasks": None},
         # one of two that were to fail was cancelled before
         {
             "fail_permille": 1,
@@ -125,7 +173,7 @@ def test_a_contradiction_fails_its_own_statement_alone(
     ],
 )
 def test_what_only_some_runs_have_is_judged_where_it_is(changes: dict[str, Any]) -> None:
-    assert failed(sample(**changes)) == {}
+    assert failed(sample(), sample(**changes)) == {}
 
 
 def test_every_kind_of_run_is_in_the_gate() -> None:
@@ -134,6 +182,8 @@ def test_every_kind_of_run_is_in_the_gate() -> None:
     assert any(run.batches > 1 for run in made) and any(run.yields for run in made)
     assert any(run.fail_permille and run.cancel_permille and run.slow_permille for run in made)
     assert any(run.wait_mode == "yielding" for run in made)
+    assert any(run.snapshot == "running" for run in made)
+    assert {run.workload for run in made} == {"tasks", "context", "lookup"}
 
 
 def test_nothing_is_proved_by_no_run() -> None:

@@ -10,9 +10,13 @@ from tallymark.errors import UsageError
 from tallymark.suites import measure, smoke
 from tallymark.suites.backlog import BACKLOG
 from tallymark.suites.batches import BATCHES
+from tallymark.suites.context import CONTEXT
+from tallymark.suites.faults import FAULTS
+from tallymark.suites.lookup import LOOKUP
 from tallymark.suites.model import SuiteDefinition
 from tallymark.suites.plan import Request
 from tallymark.suites.progress import Reporter
+from tallymark.suites.rollback import ROLLBACK
 from tallymark.suites.scale import SCALE
 from tallymark.suites.stability import STABILITY
 from tallymark.suites.stop import Stop
@@ -22,7 +26,10 @@ from tallymark.suites.written import Written
 
 SMOKE = "smoke"
 SUITES: Mapping[str, SuiteDefinition] = MappingProxyType(
-    {suite.name: suite for suite in (SCALE, BACKLOG, SWEEP, BATCHES, STABILITY, WAITS)}
+    {
+        suite.name: suite
+        for suite in (SCALE, BACKLOG, ROLLBACK, SWEEP, BATCHES, STABILITY, CONTEXT, FAULTS, WAITS, LOOKUP)
+    }
 )
 
 

@@ -58,8 +58,27 @@ CASES = (
     ),
     # the run fails
     Case("rejected", frozen(queue_limit=64, window=512), expected=("overloaded",)),
-    Case("memory-limit", frozen(submission="held", window=0, memory_limit_bytes=MIB), expected=("failed",)),
-    Case("killed", frozen(), shares=frozen(kill_after_tasks=Fraction(1, 2)), expected=("killed",)),
+    Case("memory-at-setup", frozen(memory_limit_bytes=MIB), expected=("failed",)),
+    # the context fits with 32 MiB to spare; a snapshot of which every chunk is rewritten takes it once more
+    Case(
+        "memory-in-the-run",
+        frozen(
+            context_bytes=64 * MIB,
+            aux_workers=0,
+            snapshot="running",
+            rollbacks=10,
+            rewrite_permille=1000,
+            memory_limit_bytes=96 * MIB,
+        ),
+        expected=("failed",),
+    ),
+    # slow enough that its last counts are known when it dies
+    Case(
+        "killed",
+        frozen(submission="paced", window=0, rate_per_s=2000),
+        shares=frozen(kill_after_tasks=Fraction(1, 2)),
+        expected=("killed",),
+    ),
     Case(
         "no-end",
         frozen(wait_mode="blocking", wait_us=HOUR_US),

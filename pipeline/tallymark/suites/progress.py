@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 from tallymark import units
 from tallymark.printable import log_line
-from tallymark.suites.model import NO_VARIANT, Json, PlannedRun
+from tallymark.suites.model import NO_VARIANT, Json, PlannedRun, fixture
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -141,19 +141,27 @@ class Bar:
         self._progress.stop()
 
 
+# keys that a run is known by where they are not what they usually are
+SPECIAL = ("context_bytes", "probes", "access_pattern", "submission", "rate_per_s", "snapshot")
+_USUAL = fixture("usual")
+
+
 def describe(planned: PlannedRun) -> str:
     """``agents=1000 tasks=100000 workers=8, repetition 2``."""
     chosen = planned.configuration
     variant = "" if chosen.variant == NO_VARIANT else f"{chosen.variant}: "
+    special = "".join(
+        f" {key}={getattr(chosen, key)}" for key in SPECIAL if getattr(chosen, key) != getattr(_USUAL, key)
+    )
     return (
-        f"{variant}agents={chosen.agents} tasks={chosen.tasks} workers={chosen.workers},"
+        f"{variant}agents={chosen.agents} tasks={chosen.tasks} workers={chosen.workers}{special},"
         f" repetition {planned.repetition}"
     )
 
 
 def meant(planned: PlannedRun) -> dict[str, str]:
     """Outcome → what is said behind it: a failure on purpose is no bad news, a missing one is."""
-    return {outcome: ", as it is meant to" for outcome in planned.expected if outcome != "completed"}
+    return {outcome: " (as planned)" for outcome in planned.expected if outcome != "completed"}
 
 
 def result(run: Json) -> str:

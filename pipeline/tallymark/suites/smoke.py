@@ -22,7 +22,7 @@ BASE = fixture("smoke", tasks=1000, context_bytes=1 << 20, sampler_interval_ms=1
 
 # name → what differs from the base. Together: one and many workers, one and many roles, no and many probes,
 # a history of nothing, of few and of few bytes, a queue that must reject, more tasks than the window, every
-# way to submit, tasks that fail, are slow, are cancelled, yield and wait.
+# way to submit, tasks that fail, are slow, are cancelled, yield and wait, and every other workload.
 VARIANTS: dict[str, dict[str, Scalar]] = {
     "plain": {},
     "again": {},
@@ -53,6 +53,16 @@ VARIANTS: dict[str, dict[str, Scalar]] = {
         "cancel_permille": 50,
         "tenants": 3,
     },
+    "rollbacks while tasks run": {"snapshot": "running", "rollbacks": 5, "rewrite_permille": 200},
+    "large context": {
+        "workload": "context",
+        "tasks": 1,
+        "workers": 1,
+        "aux_workers": 0,
+        "context_bytes": 2 << 20,
+        "rewrite_permille": 100,
+    },
+    "role index": {"workload": "lookup", "workers": 1, "aux_workers": 0},
     "yields and waits": {
         "tasks": 500,
         "workers": 2,

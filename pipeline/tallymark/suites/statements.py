@@ -60,7 +60,8 @@ def repeated(first: Sample, second: Sample) -> Assertion:
     return Assertion("smoke.repeats", passed, f"checksums {one[0]} and {one[1]}, again {two[0]} and {two[1]}")
 
 
-def _over(name: str, holds: str, contradiction: Contradiction, runs: tuple[Sample, ...]) -> Assertion:
+def _over(name: str, holds: str, contradiction: Contradiction, samples: tuple[Sample, ...]) -> Assertion:
+    runs = [run for run in samples if name in OF_EVERY_RUN or run.configuration.workload == "tasks"]
     found = [f"{run.name}: {text}" for run in runs if (text := contradiction(run)) is not None]
     return Assertion(
         f"smoke.{name}", bool(runs) and not found, "; ".join(found) or f"{holds} in {len(runs)} runs"
@@ -209,6 +210,57 @@ def _disturbed(sample: Sample) -> str | None:
     return None
 
 
+def _rolled_back(sample: Sample) -> str | None:
+    chosen = sample.configuration
+    if chosen.snapshot == "none":
+        return None
+    before = sample.value("rollback", "checksum_before")
+    return (
+        "there is no checksum"
+        if before is None
+        else _differs(
+            sample,
+            {
+                ("rollback", "cycles"): chosen.rollbacks,
+                ("rollback", "mismatches"): 0,
+                ("rollback", "checksum_after"): before,
+            },
+        )
+    )
+
+
+def _passed_through(sample: Sample) -> str | None:
+    """A large context is the same after a rollback and after it was spilled and restored."""
+    if sample.configuration.workload != "context":
+        return None
+    expected = sample.value("context", "checksum_expected")
+    names = ("checksum", "checksum_after_rollback", "checksum_restored")
+    if expected is None:
+        return "there is no checksum"
+    size = sample.configuration.context_bytes
+    return _differs(
+        sample,
+        {("context", "canonical_bytes"): size, **{("context", name): expected for name in names}},
+    )
+
+
+def _looked_up(sample: Sample) -> str | None:
+    if sample.configuration.workload != "lookup":
+        return None
+    tasks = sample.configuration.tasks
+    return _differs(
+        sample,
+        {
+            ("lookup", "roles"): sample.configuration.agents,
+            ("lookup", "found"): tasks - tasks // 2,
+            ("lookup", "not_found"): tasks // 2,
+            ("lookup", "wrong"): 0,
+        },
+    )
+
+
+# the statements that are also about runs whose tasks do not go through the scheduler
+OF_EVERY_RUN = ("ended", "configured", "drained", "conserved", "passed_through", "looked_up")
 STATEMENTS: dict[str, tuple[str, Contradiction]] = {
     "ended": ("the outcome is the expected one, and anything but completed has a cause", _ended),
     "configured": ("the record repeats every option", _configured),
@@ -222,5 +274,8 @@ STATEMENTS: dict[str, tuple[str, Contradiction]] = {
     "released": ("held tasks are all in the queue when the workers are released", _released),
     "yielded": ("every task yields as often as it is told", _yielded),
     "batched": ("every batch ends where it should", _batched),
+    "rolled_back": ("the context is the same after every rollback", _rolled_back),
+    "passed_through": ("a large context is the same after rollback, spill and restore", _passed_through),
+    "looked_up": ("the index finds every role that is there and no other", _looked_up),
     "disturbed": ("the tasks that fail and that are cancelled are those that were chosen", _disturbed),
 }
