@@ -3,8 +3,9 @@
  * One mutex guards the ready queue, the sleepers, the counts and the history. A worker takes a batch of tasks
  * under one lock and, in the same critical section, finalises the batch that it ran before. A task in a
  * worker's batch still counts as queued until its runner starts. A batch is cut to some 100 us of work by
- * what tasks took lately; a runner that blocks for longer than that keeps the rest of its batch waiting, so
- * tasks must not wait for each other.
+ * what tasks took lately, and given back when it takes four times as long. A runner that blocks (not through
+ * rt_task_sleep or rt_task_block) keeps the rest of its batch waiting until it returns, so tasks must not wait
+ * for each other.
  *
  * Life of a task. It ends exactly once, whatever races:
  *   completed   its runner returned RT_OK

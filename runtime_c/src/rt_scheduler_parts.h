@@ -70,6 +70,7 @@ typedef struct rt_batch {
     uint32_t group_count;
     uint32_t left;
     bool suspended;        /* a task in it was suspended or resumed */
+    bool overran;          /* it took far longer than planned: what is left is given back */
     uint32_t parked_above; /* highest priority of a parked task that yielded: lower ones go after it */
     uint64_t dequeued_ns;
     rt_task *tasks[RT_SCHEDULER_MAX_BATCH];

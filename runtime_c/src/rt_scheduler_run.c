@@ -2,6 +2,10 @@
  * a worker is kept across it: what is needed afterwards is asked of the activation. */
 #include "rt_scheduler_parts.h"
 
+/* A batch that has taken so long, four times what was planned, is ended: its tasks are longer than those before,
+ * and other workers may be free. */
+#define BATCH_OVERRUN_NS INT64_C(400000)
+
 static void fill_record(rt_task_record *record, const rt_task *task, uint16_t worker) {
     record->task_id = task->id;
     record->submitted_ns = task->submitted_ns;
@@ -44,11 +48,13 @@ static void end_unstarted(rt_worker *self, rt_task *task, uint64_t now_ns) {
 
 void rt_worker_end_started(rt_worker *self, rt_task *task, uint64_t dequeued_ns, rt_status status,
                            uint32_t output_bytes) {
+    rt_batch *const batch = &self->batches[self->current];
     const uint64_t deadline_ns = task->deadline_ns;
     const uint64_t ended_ns = rt_clock_now_ns(self->scheduler->clock);
     const uint64_t steps = atomic_load_explicit(&self->steps, memory_order_relaxed);
     atomic_store_explicit(&self->steps, steps + 1, memory_order_relaxed);
     self->running = NULL;
+    batch->overran = (int64_t)(ended_ns - batch->dequeued_ns) > BATCH_OVERRUN_NS;
     task->ended_ns = ended_ns;
     task->dequeued_ns = dequeued_ns;
     task->output_bytes = output_bytes;
@@ -110,7 +116,8 @@ static bool must_go_on(const rt_scheduler *scheduler, const rt_task *task) {
     return rt_scheduler_is_abandoned(scheduler) && (rt_task_control(task) & RT_TASK_ACTIVATED) != 0;
 }
 
-/* NULL: the batch is at its end, or something of higher priority is queued. */
+/* NULL: the batch is at its end, or what is left of it is to be given back: something of higher priority is
+ * queued, or it takes too long. */
 static rt_task *next_task(rt_worker *self, rt_batch *batch) {
     for (; batch->left < batch->group_count; batch->left++) {
         rt_task_group *const group = &batch->groups[batch->left];
@@ -119,7 +126,7 @@ static rt_task *next_task(rt_worker *self, rt_batch *batch) {
         }
         rt_task *const task = group->first;
         const uint32_t above = atomic_load_explicit(&self->scheduler->yield_above, memory_order_relaxed);
-        const bool yields = above > task->priority || batch->parked_above > task->priority;
+        const bool yields = above > task->priority || batch->parked_above > task->priority || batch->overran;
         if (yields && !must_go_on(self->scheduler, task)) {
             return NULL;
         }

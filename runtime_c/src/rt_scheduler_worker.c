@@ -141,6 +141,7 @@ static void take(rt_worker *self, rt_batch *batch, uint64_t now_ns) {
     batch->group_count = 0;
     batch->left = 0;
     batch->suspended = false;
+    batch->overran = false;
     batch->parked_above = 0;
     if (!rt_scheduler_may_take(scheduler) || scheduler->holding >= scheduler->max_active) {
         return;

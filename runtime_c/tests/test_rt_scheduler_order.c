@@ -77,6 +77,27 @@ static void a_held_batch_does_not_yield_to_its_own_or_a_lower_priority(void) {
     fixture_end(&f);
 }
 
+static rt_status take_a_millisecond(rt_task_run *run) {
+    (void)run;
+    atomic_fetch_add(&now_ns, 1000000);
+    return RT_OK;
+}
+
+/* Tasks that take longer than those before must not run one after the other while other workers are free. */
+static void a_batch_that_takes_far_longer_than_planned_is_given_back(void) {
+    start_with_full_batches(1);
+    f.answer = take_a_millisecond;
+    CHECK_UINT(RT_OK, rt_scheduler_hold(f.scheduler));
+    fixture_submit(&f, 0, 10, 1, NULL);
+    CHECK_UINT(RT_OK, rt_scheduler_release(f.scheduler));
+    fixture_await_idle(&f);
+    check_ascending(0, 0, 10);
+    /* Ten at once and nine given back; those are taken before the first batch is settled, and eight given back;
+     * from then on one by one. */
+    CHECK_UINT(100 + 10 + 9 + 8, fixture_counts(&f).dequeued);
+    fixture_end(&f);
+}
+
 static void holding_gives_back_what_has_not_started(void) {
     hold_a_batch_of_thirty();
     CHECK_UINT(RT_OK, rt_scheduler_hold(f.scheduler));
@@ -203,6 +224,7 @@ int main(void) {
     higher_priorities_run_first_then_the_order_of_submission();
     a_held_batch_yields_to_a_higher_priority();
     a_held_batch_does_not_yield_to_its_own_or_a_lower_priority();
+    a_batch_that_takes_far_longer_than_planned_is_given_back();
     holding_gives_back_what_has_not_started();
     the_queue_peak_counts_held_tasks_exactly();
     tasks_beyond_the_queue_limit_are_rejected_and_counted();
