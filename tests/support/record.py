@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from support import measured
 from tallymark.histogram import Histogram, merged
 
 STARTED = datetime(2026, 11, 29, 9, 0, 0, tzinfo=UTC)
@@ -166,7 +167,7 @@ def run_record(
     elapsed_ns = tasks * 2_000 + source.randrange(1_000, 500_000)
     configuration = _configuration(suite, agents, tasks)
     rss = {"start": 14 * MIB, "end": 15 * MIB + 4096 * source.randrange(64), "peak": 17 * MIB}
-    return {
+    run = {
         "index": index,
         "repetition": repetition,
         "run_id": hex16(source),
@@ -191,6 +192,9 @@ def run_record(
         "contention": {"dequeues": tasks // 8 + 1, "wakeups": tasks // 64 + 1, "mean_batch": 8.0},
         "checks": _checks(source, configuration),
     }
+    if version != "1.0":
+        measured.complete(run)
+    return run
 
 
 def _counts(configuration: dict[str, Any]) -> dict[str, int]:

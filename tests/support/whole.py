@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from support import measured
 from support.evidence import small_execution
+from support.measured import QUANTILES as _QUANTILES
 from tallymark import schemas
 from tallymark.histogram import Histogram
 
@@ -22,48 +24,21 @@ _LATENCIES = {
     "finalisation": "finalisation",
     "end_to_end": "end_to_end",
 }
-_QUANTILES = (("p50", 50, 100), ("p95", 95, 100), ("p99", 99, 100), ("max", 1, 1))
 Document = dict[str, Any]
-
-
-def defaults() -> dict[str, Any]:
-    """Every configuration key that 1.1 adds, with the value that older documents are read with."""
-    definitions = schemas.schema(SCHEMA)["$defs"]
-    return {
-        name: node["x-default-before"] for name, node in definitions.items() if "x-default-before" in node
-    }
 
 
 def closed(tasks: int = 12, **configuration: Any) -> Document:
     """One run of a closed loop (or of what ``configuration`` makes of it) with all that 1.1 measures."""
-    document = small_execution(tasks=tasks)
-    document["schema"] = SCHEMA
+    document = small_execution(tasks=tasks, version="1.1")
     run = document["runs"][0]
-    document["runs"][0] = run = _with_keys(run)
-    configure(document, **{**defaults(), **configuration})
+    configure(document, **configuration)
     for stage, values in _times(tasks).items():
         run["histograms"][stage] = Histogram.recorded(values).to_record()
     read_off(run)
-    run |= {
-        "yields_done": run["yields"] * tasks,
-        "suspensions": 0,
-        "suspended_peak": 0,
-        "submit_ms": 8.0,
-        "drain_ms": 2.0,
-        "elapsed_ms": 10.0,
-        "tasks_per_second": tasks / 10.0 * 1000,
-        "admitted_per_second": tasks / 8.0 * 1000,
-        **dict.fromkeys(f"lateness_{name}_ms" for name, _, _ in _QUANTILES),
-        "slots": run["workers"],
-        "slot_occupancy_mean_ms": sum(_times(tasks)["execution"]) / tasks / 1e6,
-        "bytes_per_queued_task": None,
-        "queue_at_release": None,
-    }
-    run["capacity_per_second"] = run["slots"] / run["slot_occupancy_mean_ms"] * 1000
-    reasons = dict.fromkeys((f"lateness_{name}_ms" for name, _, _ in _QUANTILES), "nothing is due at a time")
-    run["unavailable"] = reasons | dict.fromkeys(("bytes_per_queued_task", "queue_at_release"), "not held")
-    _contention(run)
-    _memory(run)
+    run |= {"elapsed_ms": 10.0, "tasks_per_second": tasks / 10.0 * 1000}
+    measured.complete(run)
+    run |= {"submit_ms": 8.0, "drain_ms": 2.0, "admitted_per_second": tasks / 8.0 * 1000}
+    run["contention"]["mean_batch"] = 8.0
     return document
 
 
@@ -71,15 +46,6 @@ def configure(document: Document, **configuration: Any) -> None:
     """Set configuration keys of the first run and of its plan entry."""
     for holder in (document["runs"][0], document["execution"]["plan"][0]["configuration"]):
         holder.update(configuration)
-
-
-def _with_keys(run: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in run.items():
-        found[key] = value
-        if key == "sampler_interval_ms":
-            found |= defaults()
-    return found
 
 
 def _times(tasks: int) -> dict[str, list[int]]:
@@ -98,37 +64,6 @@ def read_off(run: dict[str, Any]) -> None:
         histogram = Histogram.as_recorded(run["histograms"][stage])
         for name, a, b in _QUANTILES:
             run[f"{prefix}_{name}_ms"] = histogram.percentile_ns(a, b) / 1e6
-
-
-def _contention(run: dict[str, Any]) -> None:
-    run["contention"] |= {
-        "lock_acquisitions": {"submit": 12, "turn": 9, "control": 3},
-        "lock_sample_every": 4,
-        "idle_ratio": 0.5,
-        "idle_while_queued_ratio": 0.125,
-        "worker_cpu_ms": 2.5,
-        "submitter_cpu_ms": 1.0,
-        "sampler_cpu_ms": 0.05,
-        "auxiliary_cpu_ms": 0.0,
-    }
-    for site, count in (("submit", 3), ("turn", 2), ("control", 0)):
-        values = [100 * (number + 1) for number in range(count)]
-        for what in ("wait", "hold"):
-            record = Histogram.recorded(values).to_record() | {"sample_every": 4}
-            run["histograms"][f"lock_{what}_{site}"] = record
-
-
-def _memory(run: dict[str, Any]) -> None:
-    memory = run["memory"]
-    memory["resident"] = {owner: held // 2 for owner, held in memory["owners"].items()}
-    growth = sum(memory["resident"].values()) + 4096
-    memory |= {
-        "rss_anon_at_start_bytes": memory["rss_anon_at_end_bytes"] - growth,
-        "rss_growth_bytes": growth,
-        "unexplained_bytes": 4096,
-        "stack_reserved_bytes": memory["resident"]["stack_bytes"],
-        "resident_api": "/proc/self/pagemap",
-    }
 
 
 def held(tasks: int = 12) -> Document:
