@@ -12,7 +12,7 @@ SOURCES = ("pipeline/**/*.py", "runtime_c/**/*.[ch]", "site/assets/tallymark*.js
 
 
 # recount.py is downloaded and must stay one file; everything else can be taken apart.
-WALLS = {"pipeline/tallymark/recount/recount.py": 540}
+WALLS = {"pipeline/tallymark/recount/recount.py": 560}
 
 
 def test_no_source_file_grows_past_the_wall() -> None:

@@ -106,14 +106,14 @@ static const struct {
     {"dequeued",
      "when a worker takes its batch; one reading for all tasks of the batch, the same as `finalised` of the "
      "batch that this worker ran before; of a suspended task the first one",
-     "the worker that takes the batch", "the scheduler's mutex", "batch"},
+     "a worker", "the scheduler's mutex", "batch"},
     {"runner_start", "just before the runner; one reading a task; of a suspended task the first one",
-     "the worker that runs the task", NULL, "task"},
+     "a worker", NULL, "task"},
     {"runner_end",
-     "just after the runner; one reading a task; the same as runner_start of a task whose runner never started",
-     "the worker that ran the task last", NULL, "task"},
+     "just after the runner, by the worker that ran it last; one reading a task; the same as runner_start of a task whose runner never started",
+     "a worker", NULL, "task"},
     {"finalised", "when the result becomes visible; one reading for all tasks of a batch",
-     "the worker that ran the task last", "the scheduler's mutex", "batch"},
+     "a worker", "the scheduler's mutex", "batch"},
 };
 
 static const struct {

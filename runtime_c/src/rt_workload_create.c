@@ -5,6 +5,7 @@
 #define LONGEST_PERIOD_NS UINT64_C(60000000000)
 #define PERIODS_EXPECTED 50u
 #define BACKLOG_ROWS 8192u
+#define PAGE_BYTES 4096u
 
 static rt_status create_scheduler(rt_workload *self, rt_message *why) {
     const rt_workload_options *const options = &self->options;
@@ -183,6 +184,9 @@ static rt_status create_batches(rt_workload *self) {
     }
     for (uint32_t i = 0; i < rows; i++) {
         self->batches[i].batch = 1; /* touched now, so that the rows are no growth between the batches */
+    }
+    for (uint64_t i = 0; i < self->options.tasks; i += PAGE_BYTES) {
+        self->seen[i] = 0; /* nor is the proof that each task ran once: a byte a task, all of it now */
     }
     return RT_OK;
 }

@@ -346,11 +346,14 @@ def cell(column: Json, found: Sequence[Run], base: Sequence[Run]) -> Json:
         said = "overloaded in %d of %d runs" % (grown, len(kept))
         return absent("failed", "overloaded" if grown == len(kept) else said)
     if not runs and column["aggregate"] != "run_count":
-        return absent("failed", "all runs failed") if kept else absent("skipped", "all runs excluded")
+        ends = "/".join({str(run.value.get("outcome")) for run in kept})
+        word = {"killed": "killed", "timed_out": "timed out"}.get(ends, "failed")
+        return absent("failed", "all runs " + word) if kept else absent("skipped", "all runs excluded")
     paths = [column[key] for key in ("source", "over", "samples") if column.get(key)]
     lacking = sum(any(held(run, path) is None for path in paths) for run in runs)
     if lacking:
-        return absent("not_measured", "not measured in %d of %d runs" % (lacking, len(runs)))
+        some = " in %d of %d runs" % (lacking, len(runs)) if lacking < len(runs) else ""
+        return absent("not_measured", "not measured" + some)
     if column["aggregate"].startswith("theil_sen"):
         counts, paths = [len(curve(column, run)) for run in runs], [paths[0].rpartition(".")[0]]
         if not 8 <= min(counts) <= max(counts) <= 2000:
@@ -373,8 +376,10 @@ def cell(column: Json, found: Sequence[Run], base: Sequence[Run]) -> Json:
     except MISFITS as error:
         raise Refused(runs[0].where, "column %s: %s" % (column["name"], error)) from error
     result.update(exact=exact, text="≤ " + text if column.get("percentile") else text)
-    ends = ["." + path for path in paths if path != column.get("samples")] or [""]
-    result["sources"] = [{"sha256": run.sha256, "pointer": run.pointer + end} for end in ends for run in runs]
+    below = ["." + path for path in paths if path != column.get("samples")] or [""]
+    result["sources"] = [
+        {"sha256": run.sha256, "pointer": run.pointer + end} for end in below for run in runs
+    ]
     return result
 
 

@@ -144,13 +144,24 @@ def _absence(column: Column, row: Row, runs: Sequence[Run]) -> Absent | None:
         return overloaded
     if not runs and column.aggregate != "run_count":
         if any(run.state is State.FAILED for run in row.runs):
-            return Absent("failed", "all runs failed")
+            return Absent("failed", f"all runs {_ends(row)}")
         return Absent("skipped", "all runs excluded")
     needed = [path for path in (column.source, column.over, column.samples) if path is not None]
     lacking = sum(any(lookup(run, path) is None for path in needed) for run in runs)
     if lacking:
-        return Absent("not_measured", f"not measured in {lacking} of {len(runs)} runs")
+        some = f" in {lacking} of {len(runs)} runs" if lacking < len(runs) else ""
+        return Absent("not_measured", f"not measured{some}")
     return None
+
+
+def _ends(row: Row) -> str:
+    """How the runs of a row ended, in a word: the one of all that are not excluded, else failed."""
+    outcomes = {run.value.get("outcome") for run in row.runs if run.state is not State.EXCLUDED}
+    return (
+        {"killed": "killed", "timed_out": "timed out"}.get(str(outcomes.pop()), "failed")
+        if len(outcomes) == 1
+        else "failed"
+    )
 
 
 def _overloaded(column: Column, row: Row, runs: Sequence[Run]) -> Absent | None:

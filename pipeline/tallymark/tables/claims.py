@@ -169,9 +169,11 @@ def _oversubscribed(table: Table) -> Iterator[str]:
     workers = table.constants.get("workers")
     if isinstance(workers, int) and workers > cores:
         yield "{constant:workers}" + said
+    said_of = set()
     for row in table.rows:
         counted = row.key.get("workers")
-        if isinstance(counted, int) and counted > cores:
+        if isinstance(counted, int) and counted > cores and counted not in said_of:
+            said_of.add(counted)
             yield f"{{key:{row.id}/workers}}" + said
 
 
