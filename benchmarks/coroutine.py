@@ -46,7 +46,7 @@ BENCHMARK = Benchmark(
         "suspended": "coroutines that are suspended at the same time; bytes are the growth of RssAnon",
     },
     rounds=15,
-    seconds_at_most=60,
+    seconds_at_most=45,
 )
 
 

@@ -79,7 +79,7 @@ def benchmark(tasks: int, rounds: int) -> Benchmark:
             "core_round_trip_ns": "a cache line to the other core and back, before and after the round",
         },
         rounds=rounds,
-        seconds_at_most=180,
+        seconds_at_most=130,
         versions={"onetbb": onetbb, "taskflow": taskflow_version(folder)},
         around=core_distance("1", "1", "1"),
     )

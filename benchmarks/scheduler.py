@@ -132,7 +132,7 @@ def benchmark(tasks: int, rounds: int) -> Benchmark:
         },
         definitions=DEFINITIONS,
         rounds=rounds,
-        seconds_at_most=420,
+        seconds_at_most=300,
         versions={"onetbb": onetbb, "taskflow": taskflow_version(folder)},
         around=core_distance("null", "1", "1", "1"),
     )
