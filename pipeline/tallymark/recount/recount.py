@@ -352,8 +352,7 @@ def cell(column: Json, found: Sequence[Run], base: Sequence[Run]) -> Json:
     paths = [column[key] for key in ("source", "over", "samples") if column.get(key)]
     lacking = sum(any(held(run, path) is None for path in paths) for run in runs)
     if lacking:
-        some = " in %d of %d runs" % (lacking, len(runs)) if lacking < len(runs) else ""
-        return absent("not_measured", "not measured" + some)
+        return absent("not_measured", "not measured in %d of %d runs" % (lacking, len(runs)))
     if column["aggregate"].startswith("theil_sen"):
         counts, paths = [len(curve(column, run)) for run in runs], [paths[0].rpartition(".")[0]]
         if not 8 <= min(counts) <= max(counts) <= 2000:

@@ -149,8 +149,7 @@ def _absence(column: Column, row: Row, runs: Sequence[Run]) -> Absent | None:
     needed = [path for path in (column.source, column.over, column.samples) if path is not None]
     lacking = sum(any(lookup(run, path) is None for path in needed) for run in runs)
     if lacking:
-        some = f" in {lacking} of {len(runs)} runs" if lacking < len(runs) else ""
-        return Absent("not_measured", f"not measured{some}")
+        return Absent("not_measured", f"not measured in {lacking} of {len(runs)} runs")
     return None
 
 
