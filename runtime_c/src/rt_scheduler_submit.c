@@ -37,8 +37,10 @@ void rt_scheduler_raise_peak(rt_scheduler *self) {
 static size_t admit(rt_scheduler *self, rt_task *const *tasks, size_t count, uint64_t now_ns) {
     const size_t room = room_for(self, count);
     if (self->admitted == 0) {
-        self->first_ns = now_ns;
+        self->first_ns = now_ns; /* what workers waited before is nobody's idle time */
         self->changed_ns = now_ns;
+        self->idle_ns = 0;
+        self->idle_while_queued_ns = 0;
     }
     rt_scheduler_add_idle(self, now_ns);
     for (size_t i = 0; i < room; i++) {

@@ -63,6 +63,9 @@ static void advance(uint64_t by_ns) { atomic_fetch_add(&now_ns, by_ns); }
 /* One of four workers runs a task for a microsecond: the three others are idle for as long. */
 static void idle_time_is_that_of_all_workers_that_do_not_run(void) {
     start(4, 0);
+    advance(7000000); /* before the first task is no part of the window */
+    CHECK_UINT(RT_OK, rt_scheduler_hold(f.scheduler));
+    CHECK_UINT(RT_OK, rt_scheduler_release(f.scheduler));
     f.blocked_id = 0;
     fixture_submit(&f, 0, 1, 0, NULL);
     fixture_await_entered(&f, 1);
@@ -83,6 +86,7 @@ static void idle_while_queued_counts_workers_that_could_have_worked(void) {
     f.options.clock = &ticking;
     f.options.max_active = 1;
     fixture_start(&f);
+    fixture_await_idle(&f); /* both workers are there */
     f.blocked_id = 0;
     fixture_submit(&f, 0, 1, 0, NULL);
     fixture_await_entered(&f, 1);
