@@ -22,8 +22,7 @@ endef
 
 # The C runtime's Python tests with the extension module of a sanitizer build: real runs, refusals, signals, fork.
 # $(1) the build, $(2) the sanitizer's library, which must be there before Python is.
-EXTENSION_TESTS := tests/sanitizers tests/runtime/test_child.py tests/runtime/test_fork.py \
-	tests/runtime/test_record.py tests/runtime/test_recomputed.py
+EXTENSION_TESTS := tests/sanitizers $(filter-out %/test_build.py %/test_options.py,$(wildcard tests/runtime/test_*.py))
 define extension_tests
 @PATH="$(CURDIR)/$(BIN):$$PATH"; export PATH; \
 cmake -S runtime_c -B $(BUILD)/c-$(1) -DTALLYMARK_SANITIZE=$(1) -DTALLYMARK_WERROR=ON \
