@@ -262,8 +262,10 @@ typedef struct rt_scheduler_contention_report {
     uint64_t idle_while_queued_ns; /* the same while a task waited in the queue and workers were not held */
     uint64_t worker_cpu_ns;        /* CPU time of all worker threads since they started */
 } rt_scheduler_contention_report;
-/* Only while idle. */
-void rt_scheduler_contention(const rt_scheduler *self, rt_scheduler_contention_report *out);
+/* Only while idle. The histograms stand still once the recording was ended. */
+void rt_scheduler_contention(rt_scheduler *self, rt_scheduler_contention_report *out);
+/* Whoever takes the lock from here on, to watch, is in no figure. */
+void rt_scheduler_end_contention(rt_scheduler *self);
 /* CPU time of one worker thread since it started, at any time; 0 when it cannot be read. */
 uint64_t rt_scheduler_worker_cpu_ns(const rt_scheduler *self, uint32_t worker);
 

@@ -16,7 +16,7 @@ rt_lock_hold rt_scheduler_lock_timed(rt_scheduler *self, rt_scheduler_site site)
     hold.asked_ns = rt_clock_now_ns(self->clock);
     pthread_mutex_lock(&self->lock);
     hold.taken_ns = rt_clock_now_ns(self->clock);
-    self->acquisitions[site]++;
+    self->acquisitions[site] += !self->contention_ended;
     return hold;
 }
 
@@ -24,11 +24,14 @@ rt_lock_hold rt_scheduler_lock_timed(rt_scheduler *self, rt_scheduler_site site)
 void rt_scheduler_record_hold(rt_scheduler *self, rt_lock_hold *hold) {
     uint64_t clamped = 0; /* a clock that steps back is reported with the stages of the tasks */
     const uint64_t now_ns = rt_clock_now_ns(self->clock);
+    hold->timed = false;
+    if (self->contention_ended) {
+        return;
+    }
     rt_histogram_record(histogram_of(self, hold->site, false),
                         rt_clock_interval_ns(hold->asked_ns, hold->taken_ns, &clamped));
     rt_histogram_record(histogram_of(self, hold->site, true),
                         rt_clock_interval_ns(hold->taken_ns, now_ns, &clamped));
-    hold->timed = false;
 }
 
 rt_status rt_scheduler_create_contention(rt_scheduler *self) {
@@ -54,7 +57,15 @@ uint64_t rt_scheduler_worker_cpu_ns(const rt_scheduler *self, uint32_t worker) {
     return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
-void rt_scheduler_contention(const rt_scheduler *self, rt_scheduler_contention_report *out) {
+void rt_scheduler_end_contention(rt_scheduler *self) {
+    pthread_mutex_lock(&self->lock);
+    self->contention_ended = true;
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* Under the lock, which somebody may take to watch the run. */
+void rt_scheduler_contention(rt_scheduler *self, rt_scheduler_contention_report *out) {
+    pthread_mutex_lock(&self->lock);
     *out = (rt_scheduler_contention_report){.sample_every = self->sample_every,
                                             .window_ns = self->changed_ns - self->first_ns,
                                             .idle_ns = self->idle_ns,
@@ -66,6 +77,7 @@ void rt_scheduler_contention(const rt_scheduler *self, rt_scheduler_contention_r
             out->hold[site] = histogram_of(self, (rt_scheduler_site)site, true);
         }
     }
+    pthread_mutex_unlock(&self->lock);
     for (uint32_t i = 0; i < self->worker_count; i++) {
         out->worker_cpu_ns += rt_scheduler_worker_cpu_ns(self, i);
     }

@@ -167,6 +167,7 @@ struct rt_scheduler {
     uint64_t rejected, queue_peak, wakeups;
     uint64_t first_ns; /* of the first admission */
     uint64_t acquisitions[RT_SCHEDULER_SITES];
+    bool contention_ended; /* nothing is added any more */
     rt_sleepers sleepers;
     rt_worker *timekeeper;  /* the idle worker that wakes when the first sleeper is due; NULL: none */
     uint64_t timekeeper_ns; /* when it will wake; UINT64_MAX: only when signalled */
@@ -299,7 +300,7 @@ static inline rt_lock_hold rt_scheduler_lock(rt_scheduler *self, rt_scheduler_si
         return rt_scheduler_lock_timed(self, site);
     }
     pthread_mutex_lock(&self->lock);
-    self->acquisitions[site]++;
+    self->acquisitions[site] += !self->contention_ended;
     return (rt_lock_hold){.site = site, .timed = false};
 }
 
@@ -311,7 +312,7 @@ static inline rt_lock_hold rt_scheduler_lock_turn(rt_worker *worker) {
         return rt_scheduler_lock_timed(self, RT_SCHEDULER_TURN);
     }
     pthread_mutex_lock(&self->lock);
-    self->acquisitions[RT_SCHEDULER_TURN]++;
+    self->acquisitions[RT_SCHEDULER_TURN] += !self->contention_ended;
     return (rt_lock_hold){.site = RT_SCHEDULER_TURN, .timed = false};
 }
 

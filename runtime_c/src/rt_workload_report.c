@@ -227,6 +227,7 @@ rt_status rt_workload_result_read(rt_workload *self, rt_workload_result *out) {
     read_submission(self, out);
     read_faults(self, out);
     read_stability(self, out);
+    rt_scheduler_end_contention(self->scheduler);
     rt_scheduler_contention(self->scheduler, &out->contention);
     out->worker_cpu_ns = self->worker_cpu_ns;
     out->auxiliary_cpu_ns = self->auxiliary_cpu_ns;

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "rt_options.h"
@@ -370,6 +371,32 @@ static void a_limit_that_is_met_in_mid_run_keeps_the_counts(void) {
 #endif
 }
 
+static atomic_bool watching;
+
+static void *watch(void *run) {
+    rt_run_progress progress;
+    while (atomic_load(&watching)) {
+        rt_run_progress_read(run, &progress);
+        sched_yield();
+    }
+    return NULL;
+}
+
+/* ThreadSanitizer's test: whoever watches goes on while the record is written from what the run counted. */
+static void a_watcher_looks_until_the_record_is_there(void) {
+    const rt_run_options options = small();
+    rt_run *run;
+    pthread_t watcher;
+    CHECK_UINT(0, rt_run_create(&options, &run, NULL, 0));
+    atomic_store(&watching, true);
+    CHECK_UINT(0, pthread_create(&watcher, NULL, watch, run));
+    CHECK_UINT(0, rt_run_execute(run, NULL, 0));
+    CHECK(holds(rt_run_record(run), "\"outcome\":\"completed\""));
+    atomic_store(&watching, false);
+    pthread_join(watcher, NULL);
+    rt_run_destroy(run);
+}
+
 static void the_build_is_told_without_a_run(void) {
     char text[4096], tiny[8] = "x";
     CHECK_UINT(0, rt_run_build(text, sizeof text));
@@ -394,6 +421,7 @@ int main(void) {
     a_queue_that_grows_is_an_overload_with_its_growth();
     the_other_workloads_have_their_own_object();
     a_limit_of_memory_that_is_met_is_a_record();
+    a_watcher_looks_until_the_record_is_there();
     the_build_is_told_without_a_run();
     rt_run_destroy(NULL);
     return check_done();
