@@ -70,9 +70,13 @@ rt_backlog_window rt_backlog_window_of(uint64_t submit_ns, uint64_t cycle_ns) {
 
 typedef struct part {
     size_t count;
-    double queue, in_system; /* sums */
+    double queue, in_system; /* integrals over time: a late row stands for all the time since the one before it */
     const rt_backlog_row *first, *last;
 } part;
+
+static double between(uint64_t before, uint64_t after, uint64_t passed_ns) {
+    return ((double)before + (double)after) / 2.0 * (double)passed_ns;
+}
 
 static part sum_rows(const rt_backlog *self, uint64_t from_ns, uint64_t until_ns) {
     part sum = {.count = 0};
@@ -81,13 +85,31 @@ static part sum_rows(const rt_backlog *self, uint64_t from_ns, uint64_t until_ns
         if (row->t_ns < from_ns || row->t_ns >= until_ns) {
             continue;
         }
-        sum.first = sum.count == 0 ? row : sum.first;
+        if (sum.count == 0) {
+            sum.first = row;
+        } else {
+            const uint64_t passed_ns = row->t_ns - sum.last->t_ns;
+            sum.queue += between(sum.last->queue, row->queue, passed_ns);
+            sum.in_system += between(sum.last->in_system, row->in_system, passed_ns);
+        }
         sum.last = row;
-        sum.queue += (double)row->queue;
-        sum.in_system += (double)row->in_system;
         sum.count++;
     }
     return sum;
+}
+
+/* The mean over the time of the part; of a single row its value. */
+static double mean_of(const part *sum, double integral, uint64_t only) {
+    const uint64_t passed_ns = sum->count == 0 ? 0 : sum->last->t_ns - sum->first->t_ns;
+    return passed_ns == 0 ? (double)only : integral / (double)passed_ns;
+}
+
+static double mean_queue(const part *sum) {
+    return mean_of(sum, sum->queue, sum->count == 0 ? 0 : sum->last->queue);
+}
+
+static double mean_in_system(const part *sum) {
+    return mean_of(sum, sum->in_system, sum->count == 0 ? 0 : sum->last->in_system);
 }
 
 static const char *too_short(rt_backlog_window window) {
@@ -114,9 +136,7 @@ const char *rt_backlog_growth_of(const rt_backlog *self, rt_backlog_window windo
             return "the sampler took fewer than four samples in a third of the window";
         }
     }
-    const double first = thirds[0].queue / (double)thirds[0].count;
-    const double middle = thirds[1].queue / (double)thirds[1].count;
-    const double last = thirds[2].queue / (double)thirds[2].count;
+    const double first = mean_queue(&thirds[0]), middle = mean_queue(&thirds[1]), last = mean_queue(&thirds[2]);
     const double rate = rate_between(thirds[0].first, thirds[2].last);
     *out = (rt_backlog_growth){.window_ns = length_ns, .queue_first = first, .queue_last = last};
     out->growth_per_second = (last - first) / ((double)length_ns * 2.0 / 3.0 / NS_PER_S);
@@ -136,12 +156,14 @@ const char *rt_backlog_little_of(const rt_backlog *self, rt_backlog_window windo
     }
     const part all = sum_rows(self, window.from_ns, window.until_ns);
     const uint64_t ended = all.last->ended - all.first->ended;
-    if (ended == 0 || all.in_system <= 0) {
-        return "no task ended in the window, or none was ever seen in the system";
+    const uint64_t counted_ns = all.last->in_system_at_ns - all.first->in_system_at_ns;
+    const double task_s = all.last->in_system_s - all.first->in_system_s;
+    if (ended == 0 || counted_ns == 0 || task_s <= 0) {
+        return "no task ended in the window";
     }
     *out = (rt_backlog_little){.window_ns = all.last->t_ns - all.first->t_ns,
                                .arrival_rate_per_s = rate_between(all.first, all.last),
-                               .mean_in_system = all.in_system / (double)all.count};
+                               .mean_in_system = task_s / ((double)counted_ns / NS_PER_S)};
     out->mean_time_ms = (double)(all.last->ended_time_ns - all.first->ended_time_ns) / (double)ended / 1e6;
     out->product = out->arrival_rate_per_s * out->mean_time_ms / 1e3;
     out->error_percent = (out->product - out->mean_in_system) / out->mean_in_system * 100.0;
@@ -153,9 +175,7 @@ const char *rt_backlog_little_of(const rt_backlog *self, rt_backlog_window windo
 void rt_backlog_outage_of(const rt_backlog *self, uint64_t start_ns, uint64_t end_ns, uint64_t submit_ns,
                           rt_backlog_outage *out) {
     const part before = sum_rows(self, start_ns / 2, start_ns);
-    *out = (rt_backlog_outage){.before = before.count == 0
-                                             ? 0
-                                             : (uint64_t)(before.in_system / (double)before.count + 0.5)};
+    *out = (rt_backlog_outage){.before = (uint64_t)(mean_in_system(&before) + 0.5)};
     const uint64_t steady =
         out->before / 2 > FEW_TASKS ? out->before + out->before / 2 : out->before + FEW_TASKS;
     for (size_t i = 0; i < self->count; i++) {

@@ -21,6 +21,8 @@ typedef struct rt_backlog_row {
     uint64_t in_system; /* admitted and not ended */
     uint64_t admitted, ended;
     uint64_t ended_time_ns; /* sum of the times from admission to finalisation of the ended ones */
+    double in_system_s;     /* the tasks in the system integrated over time by whoever counts them, up to ... */
+    uint64_t in_system_at_ns; /* ... this time, of any clock */
 } rt_backlog_row;
 
 /* Room for `capacity` rows, at least 16. RT_NO_MEMORY: *out is NULL. */
@@ -49,7 +51,7 @@ typedef struct rt_backlog_growth {
 /* NULL, or why nothing can be said of this window: *out is undefined then. */
 const char *rt_backlog_growth_of(const rt_backlog *self, rt_backlog_window window, rt_backlog_growth *out);
 
-/* L = lambda * W over a window: the mean number in the system by these rows, the rate of admission, and the
+/* L = lambda * W over a window: the mean number in the system from its integral, the rate of admission, and the
  * mean time of the tasks that ended in the window. */
 typedef struct rt_backlog_little {
     uint64_t window_ns;

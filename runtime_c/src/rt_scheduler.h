@@ -218,6 +218,8 @@ typedef struct rt_scheduler_counts {
     uint64_t dequeued;       /* tasks in them; a task given back and taken again counts twice */
     uint64_t wakeups;        /* workers woken to take a batch */
     uint64_t turns;          /* passes of all worker loops: stands still while there is nothing to do */
+    double in_flight_s;     /* tasks admitted and not ended, integrated over time: tasks x seconds ... */
+    uint64_t in_flight_at_ns; /* ... up to this time of the clock, the last at which anything changed */
     uint64_t clamped_intervals;                                 /* complete once idle */
     uint64_t retained_tasks, retained_bytes, history_oversized; /* oversized: not kept, too large alone */
 } rt_scheduler_counts;

@@ -153,8 +153,9 @@ struct rt_scheduler {
     uint32_t idle;                  /* workers asleep and not woken: the top entries of idle_stack */
     uint32_t waking;                /* woken, not yet running */
     uint64_t woken_ns;              /* when one was woken last */
-    uint64_t changed_ns;            /* last moment up to which the idle times below are added up */
+    uint64_t changed_ns;            /* last moment up to which the times below are added up */
     uint64_t idle_ns, idle_while_queued_ns;
+    unsigned __int128 in_flight_ns; /* tasks in flight, integrated over time */
     uint64_t next_wake_ns; /* when the first sleeper is due; UINT64_MAX: none */
     uint64_t mean_run_ns;  /* of a task, by the worker that had the lock last */
     rt_history history;
@@ -213,9 +214,11 @@ static inline void rt_scheduler_update_yield(rt_scheduler *self) {
     }
 }
 
-/* Adds up what the workers' idle time was until now. Before the idle workers or the queue change. */
+/* Adds up what the workers' idle time, and the tasks in flight, were until now. Before any of them, or the queue,
+ * changes. */
 static inline void rt_scheduler_add_idle(rt_scheduler *self, uint64_t now_ns) {
     const uint64_t passed_ns = now_ns > self->changed_ns ? now_ns - self->changed_ns : 0;
+    self->in_flight_ns += (unsigned __int128)passed_ns * rt_scheduler_in_flight(self);
     const uint64_t idle_ns = passed_ns * (self->idle + self->waking);
     self->changed_ns += passed_ns;
     self->idle_ns += idle_ns;

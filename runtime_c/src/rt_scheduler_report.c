@@ -26,6 +26,8 @@ static void copy_counts(const rt_scheduler *self, rt_scheduler_counts *out) {
                                  .turns = self->turns,
                                  .retained_tasks = self->history.count,
                                  .retained_bytes = self->history.bytes,
+                                 .in_flight_s = (double)self->in_flight_ns / 1e9,
+                                 .in_flight_at_ns = self->changed_ns,
                                  .history_oversized = self->history.oversized};
 }
 

@@ -134,6 +134,8 @@ typedef struct rt_workload_progress {
     uint64_t queue, queue_peak;
     uint32_t active;
     uint64_t elapsed_ns; /* since the start of execute; 0 before, final once finished */
+    double in_flight_s;  /* see rt_scheduler_counts */
+    uint64_t in_flight_at_ns;
 } rt_workload_progress;
 void rt_workload_progress_read(rt_workload *self, rt_workload_progress *out);
 

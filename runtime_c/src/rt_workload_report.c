@@ -48,7 +48,9 @@ void rt_workload_progress_read(rt_workload *self, rt_workload_progress *out) {
                                   .queue = counts.queued,
                                   .queue_peak = counts.queue_peak,
                                   .active = counts.active,
-                                  .elapsed_ns = elapsed_ns(self, phase)};
+                                  .elapsed_ns = elapsed_ns(self, phase),
+                                  .in_flight_s = counts.in_flight_s,
+                                  .in_flight_at_ns = counts.in_flight_at_ns};
 }
 
 void rt_workload_observe(rt_workload *self, rt_workload_progress *out) {
@@ -57,7 +59,11 @@ void rt_workload_observe(rt_workload *self, rt_workload_progress *out) {
         atomic_load(&self->started_ns) == 0) {
         return;
     }
-    rt_backlog_row row = {.t_ns = out->elapsed_ns, .queue = out->queue, .admitted = out->tasks_admitted};
+    rt_backlog_row row = {.t_ns = out->elapsed_ns,
+                          .queue = out->queue,
+                          .admitted = out->tasks_admitted,
+                          .in_system_s = out->in_flight_s,
+                          .in_system_at_ns = out->in_flight_at_ns};
     row.in_system = out->tasks_admitted - out->tasks_completed - out->tasks_failed - out->tasks_cancelled -
                     out->tasks_timed_out;
     for (uint32_t i = 0; i <= self->options.workers; i++) {

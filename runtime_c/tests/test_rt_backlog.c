@@ -25,7 +25,9 @@ static void end(void) {
 static void add_second(double base, double growth_per_s) {
     for (uint64_t i = 0; i <= 100; i++) {
         const uint64_t queue = (uint64_t)(base + growth_per_s * (double)i / 100.0);
-        const rt_backlog_row row = {i * 10 * MS, queue, queue + 5, i * 10 + queue + 5, i * 10, i * 10 * 5 * MS};
+        const double in_system_s = 5.0 * (double)i / 100.0;
+        const rt_backlog_row row = {i * 10 * MS,     queue,       queue + 5,   i * 10 + queue + 5, i * 10,
+                                    i * 10 * 5 * MS, in_system_s, i * 10 * MS};
         rt_backlog_add(backlog, &row);
     }
 }
