@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 from support.evidence import runtime_execution
 from support.runtime import spoken
 
@@ -44,13 +42,11 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-def cases() -> Iterator[ParameterSet]:
-    """A limit of address space leaves no room for a sanitizer's shadow memory."""
-    for name in CASES:
-        yield pytest.param(name, marks=[pytest.mark.plain_build] if name.startswith("memory") else [])
+# A limit of address space leaves no room for a sanitizer's shadow memory.
+PLAIN = {name: [pytest.mark.plain_build] if name.startswith("memory") else [] for name in CASES}
 
 
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks) for name, marks in PLAIN.items()])
 def test_a_record_of_each_kind_passes_schema_and_rules(name: str) -> None:
     if "memory_limit_bytes" in CASES[name] and build_information()["sanitizer"] != "none":
         pytest.skip("a sanitizer's own memory makes every limit of address space mean something else")
