@@ -1,7 +1,7 @@
 """Write the C source of the extension module ``tallymark._runtime``.
 
-The declarations are cut from the public header between ``/* cffi:begin */`` and ``/* cffi:end */``, so
-that C and Python read the same text. Usage: ``python build_ffi.py include/runtime.h OUTPUT.c``
+The declarations are cut from the public headers between ``/* cffi:begin */`` and ``/* cffi:end */``, so
+that C and Python read the same text. Usage: ``python build_ffi.py OUTPUT.c HEADER.h...``
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ def declarations(header: str) -> str:
     return header.split(BEGIN)[1].split(END)[0]
 
 
-def main(header: Path, output: Path) -> None:
-    """Read the header and write the module's C source beside the build."""
+def main(output: Path, headers: list[Path]) -> None:
+    """Read the headers and write the module's C source beside the build."""
     ffi = FFI()
-    ffi.cdef(declarations(header.read_text(encoding="utf-8")))
-    ffi.set_source("tallymark._runtime", f'#include "{header.name}"', py_limited_api=True)
+    for header in headers:
+        ffi.cdef(declarations(header.read_text(encoding="utf-8")))
+    includes = "\n".join(f'#include "{header.name}"' for header in headers)
+    ffi.set_source("tallymark._runtime", includes, py_limited_api=True)
     ffi.emit_c_code(str(output))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), [Path(name) for name in sys.argv[2:]])

@@ -1,9 +1,11 @@
-"""Write the header that tells the runtime how it was built. Called by CMake at every build.
+r"""Write the header that tells the runtime how it was built. Called by CMake at every build.
 
-    python build_information.py OUTPUT.h COMPILER VERSION SANITIZER LTO FLAGS RELEASED_DIGEST FILE...
+    python build_information.py OUTPUT.h COMPILER VERSION SANITIZER LTO FLAGS RELEASED_DIGEST FILE... \
+        --simulator FLAGS FILE...
 
 FILEs are the sources and headers of the library, relative to this folder. The source digest is the SHA-256
 of, for each file in the order of its name: name, NUL, decimal length, NUL, content; and at the end of FLAGS.
+The simulator's digest is made in the same way of the flags and files behind --simulator, and of no other file.
 The output is touched only when its text changes, so that an unchanged build compiles nothing.
 """
 
@@ -71,6 +73,8 @@ def c_string(text: str | None) -> str:
 
 def main(arguments: list[str]) -> None:
     """Compose the header and write it when it differs from what is there."""
+    mark = arguments.index("--simulator")
+    arguments, simulator = arguments[:mark], arguments[mark + 1 :]
     output, compiler, version, sanitizer, lto, flags, released = arguments[:7]
     flags = without_paths(flags)
     digest = source_digest(arguments[7:], flags)
@@ -85,6 +89,7 @@ def main(arguments: list[str]) -> None:
         "REVISION": c_string(commit),
         "DIRTY": "-1" if dirty is None else str(int(dirty)),
         "RELEASED_DIGEST": c_string(released or None),
+        "SIMULATOR_DIGEST": c_string(source_digest(simulator[1:], without_paths(simulator[0]))),
     }
     lines = ["/* Written by build_information.py; not a source. */"]
     lines += [f"#define RT_BUILD_{key} {value}" for key, value in values.items()]
