@@ -122,7 +122,8 @@ void rt_run_progress_read(rt_run *self, rt_run_progress *out);
 const char *rt_run_record(const rt_run *self);
 const char *rt_run_manifest(const rt_run *self);
 
-/* "completed", "failed", "overloaded", "timed_out" or "killed", as in the record; NULL before rt_run_execute succeeded. */
+/* "completed", "failed", "overloaded", "timed_out" or "killed", as in the record; NULL before rt_run_execute
+ * succeeded. */
 const char *rt_run_outcome(const rt_run *self);
 
 /* NULL is allowed. Not while rt_run_execute runs. */

@@ -49,8 +49,8 @@ static const char *judge_tasks(const rt_workload_result *result, rt_message *cau
     return "completed";
 }
 
-/* What the run broke off with outweighs a wrong check, which it explains; a wrong check outweighs an interruption: the
- * numbers of such a run mean nothing. */
+/* What the run broke off with outweighs a wrong check, which it explains; a wrong check outweighs an
+ * interruption: the numbers of such a run mean nothing. */
 void rt_run_judge(const rt_run *self, const rt_message *verified, const rt_message *broke_off,
                   rt_record *record, rt_message *cause) {
     const rt_workload_result *const result = record->result;

@@ -22,8 +22,8 @@ typedef struct rt_subject {
     rt_status ended_with; /* what execute of an experiment returned */
 } rt_subject;
 
-/* Checked options, whose strings are constants. `allocator` is for the experiments: a workload has its own. RT_INVALID,
- * RT_NO_MEMORY, RT_NO_THREAD: nothing is kept. A stop that was asked for before holds. */
+/* Checked options, whose strings are constants. `allocator` is for the experiments: a workload has its own.
+ * RT_INVALID, RT_NO_MEMORY, RT_NO_THREAD: nothing is kept. A stop that was asked for before holds. */
 rt_status rt_subject_create(rt_subject *self, const rt_run_options *options, rt_allocator *allocator,
                             rt_message *why);
 void rt_subject_destroy(rt_subject *self); /* also when nothing was created */

@@ -16,8 +16,8 @@ typedef struct rt_task_pool rt_task_pool;
 rt_status rt_task_pool_create(rt_allocator *allocator, uint64_t count, rt_task_pool **out);
 void rt_task_pool_destroy(rt_task_pool *self); /* NULL is allowed; no task may be in use elsewhere */
 
-/* Takes up to `count` tasks, the last given back first since they are still in a cache; returns how many: fewer when the
- * room is used up, or when there is no memory for more. */
+/* Takes up to `count` tasks, the last given back first since they are still in a cache; returns how many: fewer
+ * when the room is used up, or when there is no memory for more. */
 size_t rt_task_pool_take(rt_task_pool *self, rt_task **tasks, size_t count);
 void rt_task_pool_give(rt_task_pool *self, rt_task *const *tasks, size_t count);
 

@@ -247,7 +247,8 @@ typedef struct rt_workload_result {
     const rt_histogram *histograms[RT_STAGES]; /* owned by the workload, valid until destroy */
 } rt_workload_result;
 
-/* Adds all memory of the run, by owner, as it is now. While execute does not run; milliseconds for a large context. */
+/* Adds all memory of the run, by owner, as it is now. While execute does not run; milliseconds for a large
+ * context. */
 void rt_workload_account(rt_workload *self, rt_memory_account *account);
 
 /* RT_BUSY: not finished. RT_NO_MEMORY: no room to merge the histograms. *out is unchanged. */

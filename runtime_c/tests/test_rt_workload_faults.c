@@ -1,4 +1,5 @@
-/* Tasks that fail, are slow, are cancelled or time out, and the provider that they wait for: every end is accounted for. */
+/* Tasks that fail, are slow, are cancelled or time out, and the provider that they wait for: every end is
+ * accounted for. */
 #include "workload_fixture.h"
 
 #include <signal.h>
