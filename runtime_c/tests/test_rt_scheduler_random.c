@@ -1,5 +1,5 @@
-/* Seeded random schedules: submit, cancel, yield, sleep, deadline, hold, abandon and the end, from three sides at
- * once, on worker stacks and on pooled ones. Whatever races, every admitted task ends exactly once, and the counts
+/* Seeded random schedules: submit, cancel, yield, sleep, deadline, overflow, hold, abandon and the end, from three
+ * sides at once, on worker stacks and on pooled ones. Whatever races, every admitted task ends exactly once, and the counts
  * agree with what the hooks saw. Where somebody cancels all the time, some sleeps are of a minute.
  * A failure names its seed; run it alone with the seed as argument. */
 #include "rt_random.h"
@@ -28,7 +28,7 @@ typedef struct world {
     _Atomic bool admitted[TASKS];
     _Atomic bool stops;    /* the canceller */
     _Atomic uint32_t next; /* first task that nobody has submitted */
-    bool abandoned, destroyed;
+    bool pooled, abandoned, destroyed;
     uint64_t broken; /* counts that did not add up */
 } world;
 
@@ -36,7 +36,7 @@ static world w;
 
 /* Over all schedules: a kind of event that never came would not have been tested. */
 static rt_scheduler_counts total;
-static uint64_t taken_back, never_ran;
+static uint64_t taken_back, never_ran, overflown;
 
 static uint64_t draw(uint64_t id, uint64_t step, uint64_t bound) {
     return rt_random_scale(rt_random_mix(w.seed * 1000003u + id * 101u + step), bound);
@@ -66,6 +66,14 @@ static void submit_next(unsigned count) {
 
 static void cancel_one(uint64_t id) { rt_scheduler_cancel(w.scheduler, &w.tasks[id], id); }
 
+/* Touches every page on its way down, until there is none left. */
+static __attribute__((noinline)) unsigned dig(unsigned depth) {
+    volatile unsigned char page[2048];
+    page[0] = (unsigned char)depth;
+    page[2047] = page[0];
+    return depth == 0 ? page[2047] : dig(depth - 1) + page[0];
+}
+
 /* One step of a runner. */
 static rt_status act(rt_task_run *run, uint64_t step) {
     const uint64_t id = run->task_id;
@@ -86,7 +94,7 @@ static rt_status act(rt_task_run *run, uint64_t step) {
         cancel_one(draw(id, 30 + step, TASKS));
         return RT_OK;
     default:
-        return RT_OK;
+        return w.pooled && draw(id, 60 + step, 8) == 0 && dig(1000000) == 1 ? RT_FAILED : RT_OK;
     }
 }
 
@@ -134,6 +142,7 @@ static void begin(uint64_t seed) {
                                 .deadline_ns = limit_ns > 0 ? now_ns + limit_ns : 0,
                                 .priority = (uint8_t)draw(id, 6, 3)};
     }
+    w.pooled = draw(TASKS, 5, 3) != 0;
     const rt_scheduler_options options = {.allocator = &w.allocator,
                                           .hooks = {NULL, run_task, finish, release},
                                           .workers = worker_choices[draw(TASKS, 1, 5)],
@@ -142,7 +151,7 @@ static void begin(uint64_t seed) {
                                           .history_limit_tasks = draw(TASKS, 4, 2) * 10,
                                           .history_limit_bytes = 1000,
                                           .output_capacity_bytes = 16,
-                                          .stack_bytes = draw(TASKS, 5, 3) == 0 ? 0 : 65536,
+                                          .stack_bytes = w.pooled ? 65536 : 0,
                                           .max_suspended = draw(TASKS, 6, 3) == 0 ? 3 : 0,
                                           .contention_sample_every = (uint32_t)draw(TASKS, 7, 3)};
     CHECK_UINT(RT_OK, rt_scheduler_create(&options, &w.scheduler, NULL));
@@ -218,7 +227,7 @@ static void check_sums(void) {
     rt_scheduler_count(w.scheduler, &c);
     CHECK_UINT(admitted, c.admitted);
     CHECK_UINT(by_status[RT_OK], c.completed);
-    CHECK_UINT(by_status[RT_FAILED], c.failed);
+    CHECK_UINT(by_status[RT_FAILED] + by_status[RT_STACK_OVERFLOW], c.failed);
     CHECK_UINT(by_status[RT_TIMED_OUT], c.timed_out);
     CHECK_UINT(by_status[RT_CANCELLED] + admitted - finished, c.cancelled);
     CHECK(w.abandoned || admitted == finished);
@@ -230,6 +239,7 @@ static void check_sums(void) {
     total.suspensions += c.suspensions;
     total.yields += c.yields;
     taken_back += admitted - finished;
+    overflown += by_status[RT_STACK_OVERFLOW];
     CHECK_UINT(0, c.queued + c.active + c.suspended + c.ended);
 }
 
@@ -282,6 +292,6 @@ int main(int count, char **arguments) {
     }
     CHECK(total.completed > 1000 && total.failed > 100 && total.cancelled > 1000 && total.timed_out > 100);
     CHECK(total.rejected > 100 && total.yields > 1000 && total.suspensions > total.yields + 1000);
-    CHECK(taken_back > 100 && never_ran > 100);
+    CHECK(taken_back > 100 && never_ran > 100 && overflown > 100);
     return check_done();
 }
