@@ -47,7 +47,7 @@ STABILITY = SuiteDefinition(
             values=frozen(steady_ms=250, pause_ms=250, burst_ms=250, sampler_interval_ms=10),
         ),
         # 4 cycles: a minute
-        quick=Preset(tasks=4 * CYCLE_TASKS, repetitions=1),
+        quick=Preset(tasks=4 * CYCLE_TASKS, repetitions=1, values=frozen(sampler_interval_ms=20)),
         # 20 cycles: 5 minutes, three times
         full=Preset(tasks=20 * CYCLE_TASKS, repetitions=3),
         # 1920 cycles: 8 hours
