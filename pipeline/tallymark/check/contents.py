@@ -158,7 +158,7 @@ def _lookup_percentiles(run: Run, found: dict[str, Any]) -> Iterator[Problem]:
         if histogram is None or not histogram.count:
             continue
         answers, every = found["found" if what == "hit" else "not_found"], found["lookups_per_reading"]
-        if histogram.count != -(-answers // every):
+        if histogram.count != -(-answers // every) or histogram.sample_every != every:
             problem = f"{histogram.count} values for {answers} lookups, {every} to a reading"
             yield Problem(run.at("histograms", f"lookup_{what}", "count"), problem, RERUN)
         for value, a, name in ((low, 50, "p50"), (high, 99, "p99")):
