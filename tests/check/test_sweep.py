@@ -31,6 +31,7 @@ KINDS: tuple[Callable[[], dict[str, Any]], ...] = (
     whole.faulty,
     whole.yielding,
     whole.rolled_back,
+    whole.compared,
     whole.context,
     whole.lookup,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from support import measured
-from support.evidence import small_execution
+from support.evidence import runtime_execution, small_execution
 from support.measured import QUANTILES as _QUANTILES
 from tallymark import schemas
 from tallymark.histogram import Histogram
@@ -73,6 +73,24 @@ def held(tasks: int = 12) -> Document:
     run |= {"queue_at_release": tasks, "bytes_per_queued_task": 96.5, "queue_peak": tasks}
     for key in ("queue_at_release", "bytes_per_queued_task"):
         del run["unavailable"][key]
+    return document
+
+
+def compared(tasks: int = 12) -> Document:
+    """Side b of a comparison: two runs, between and around those of side a."""
+    document = runtime_execution(tasks, (100,), 2, warmup_runs=0, version="1.1")
+    for holder in (*document["runs"], *(entry["configuration"] for entry in document["execution"]["plan"])):
+        holder["variant"] = "b"
+    document["execution"]["ab"] = {
+        "variant": "b",
+        "plan_sha256": "0" * 64,
+        "plan": "ab.toml",
+        "partner": "0" * 16,
+        "order": "baab",
+        "library_sha256": document["manifest"]["library_sha256"],
+        "partner_library_sha256": "1" * 64,
+        "same_library": False,
+    }
     return document
 
 

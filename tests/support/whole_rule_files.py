@@ -79,6 +79,20 @@ def one_tenant_too_few(document: Document) -> None:
     del document["runs"][0]["faults"]["tenants"]["t1"]
 
 
+def of_side(key: str, value: object) -> Change:
+    """Say something else about the comparison that the document is one side of."""
+
+    def change(document: Document) -> None:
+        document["execution"]["ab"][key] = value
+
+    return change
+
+
+def partner_of_itself(document: Document) -> None:
+    """A comparison with itself."""
+    document["execution"]["ab"]["partner"] = document["execution"]["id"]
+
+
 def unexplained(rest: int) -> Change:
     """So much growth of memory that no owner claims, or so much claimed that did not grow."""
 
@@ -109,6 +123,16 @@ FILES: dict[str, dict[str, tuple[Callable[[], Document], Change]]] = {
         "fail-phases": (whole.closed, configured(pause_ms=10)),
         "fail-burst": (whole.paced, configured(burst_factor=2)),
         "fail-rewrite": (whole.closed, configured(rewrite_permille=10)),
+    },
+    "sides-alternate": {
+        "pass": (whole.compared, same),
+        "pass-none": (whole.closed, configured(variant="b")),
+        "fail-blocks": (whole.compared, of_side("order", "aabb")),
+        "fail-runs": (whole.compared, of_side("order", "baababba")),
+        "fail-side": (whole.compared, of_side("variant", "a")),
+        "fail-library": (whole.compared, of_side("library_sha256", "2" * 64)),
+        "fail-same": (whole.compared, of_side("same_library", True)),
+        "fail-itself": (whole.compared, partner_of_itself),
     },
     "lateness-population": {
         "pass": (whole.paced, same),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tallymark.check import (
     backlog,
     commands,
+    comparisons,
     contention,
     contents,
     counts,
@@ -32,6 +33,7 @@ RULES: tuple[Rule, ...] = (
     plans.null_reason,
     plans.time_order,
     plans.clean_source,
+    comparisons.sides_alternate,
     counts.conserved,
     counts.ordered,
     counts.all_submitted,
