@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 /* Tasks and places of one slab; a pool that needs no more has a single one of its exact size. */
-#define SLAB_TASKS 8192u
+#define SLAB_TASKS 32768u
 
 /* Free tasks stand in a stack of pointers, not in a list through the tasks: a taker needs no task's cache line
  * before it writes there. The stack is cut like the tasks, since it holds as many at most. */

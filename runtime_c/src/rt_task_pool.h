@@ -11,7 +11,7 @@
 
 typedef struct rt_task_pool rt_task_pool;
 
-/* Room for `count` (>= 1) tasks, allocated some thousands at a time when they are first taken; their pages are
+/* Room for `count` (>= 1) tasks, allocated some ten thousand at a time when they are first taken; their pages are
  * touched only then. RT_NO_MEMORY: nothing is kept. */
 rt_status rt_task_pool_create(rt_allocator *allocator, uint64_t count, rt_task_pool **out);
 void rt_task_pool_destroy(rt_task_pool *self); /* NULL is allowed; no task may be in use elsewhere */

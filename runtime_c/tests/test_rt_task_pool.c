@@ -55,9 +55,9 @@ static void no_memory_leaves_nothing_behind(void) {
     }
 }
 
-/* 20,000 tasks are three slabs: more are allocated as they are taken, and each goes round. */
+/* 100,000 tasks are four slabs: more are allocated as they are taken, and each goes round. */
 static void tasks_are_allocated_as_they_are_taken(void) {
-    enum { TASKS = 20000 };
+    enum { TASKS = 100000 };
     static rt_task *tasks[TASKS], *again[TASKS];
     rt_task_pool *pool;
     CHECK_UINT(RT_OK, rt_task_pool_create(&allocator, TASKS, &pool));
@@ -81,14 +81,14 @@ static void tasks_are_allocated_as_they_are_taken(void) {
 static void without_memory_for_more_fewer_are_given(void) {
     rt_allocator failing;
     rt_task_pool *pool;
-    static rt_task *tasks[20000];
+    static rt_task *tasks[100000];
     rt_allocator_init(&failing, 6); /* the pool, two tables and two blocks of the first slab succeed */
-    CHECK_UINT(RT_OK, rt_task_pool_create(&failing, 20000, &pool));
-    const size_t taken = rt_task_pool_take(pool, tasks, 20000);
-    CHECK(taken > 0 && taken < 20000);
+    CHECK_UINT(RT_OK, rt_task_pool_create(&failing, 100000, &pool));
+    const size_t taken = rt_task_pool_take(pool, tasks, 100000);
+    CHECK(taken > 0 && taken < 100000);
     CHECK_UINT(0, rt_task_pool_take(pool, tasks + taken, 1));
     rt_task_pool_give(pool, tasks, taken);
-    CHECK_UINT(taken, rt_task_pool_take(pool, tasks, 20000));
+    CHECK_UINT(taken, rt_task_pool_take(pool, tasks, 100000));
     rt_task_pool_give(pool, tasks, taken);
     rt_task_pool_destroy(pool);
     CHECK_UINT(0, failing.live_objects);
