@@ -4,6 +4,9 @@
 #include <inttypes.h>
 #include <signal.h>
 
+#define BEHIND_NS 10000000u /* 10 ms */
+#define BEHIND_PART 20u     /* of the time of submission */
+
 static const char *signal_name(int number) {
     switch (number) {
     case SIGHUP:
@@ -27,6 +30,16 @@ static const char *judge_stop(int number, rt_message *cause) {
     return "killed";
 }
 
+/* In an open loop tasks queue in front of the submitter too, when it cannot offer as many as are due: its lateness then
+ * rises from the first task to the last, and half of them are later than a disturbance explains. */
+static bool fell_behind(const rt_workload_result *result, uint64_t *median_ns) {
+    if (result->lateness == NULL || result->tasks_submitted == 0) {
+        return false;
+    }
+    *median_ns = rt_histogram_percentile_ns(result->lateness, 50, 100);
+    return *median_ns > BEHIND_NS && *median_ns > result->submit_ns / BEHIND_PART;
+}
+
 /* Tasks that failed, were cancelled or timed out by the plan are what the run is about: it completed. */
 static const char *judge_tasks(const rt_workload_result *result, rt_message *cause) {
     const rt_workload_stability *const stability = &result->stability;
@@ -37,6 +50,12 @@ static const char *judge_tasks(const rt_workload_result *result, rt_message *cau
     }
     if (result->tasks_rejected > 0) {
         rt_fail(cause, RT_FULL, "%" PRIu64 " tasks were rejected at the queue limit", result->tasks_rejected);
+        return "overloaded";
+    }
+    uint64_t median_ns;
+    if (fell_behind(result, &median_ns)) {
+        rt_fail(cause, RT_FULL, "the submitter fell behind its schedule: half of the tasks were more than %.0f ms late",
+                (double)median_ns / 1e6);
         return "overloaded";
     }
     if (result->course != NULL && stability->growth_missing == NULL && stability->growth.growing) {

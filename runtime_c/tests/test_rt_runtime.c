@@ -322,6 +322,20 @@ static void a_queue_that_grows_is_an_overload_with_its_growth(void) {
     check_record(&options, "overloaded", parts);
 }
 
+/* A million tasks are due within a millisecond: nothing submits them so fast. */
+static void a_submitter_that_falls_behind_is_an_overload(void) {
+    static const char *const parts[] = {"\"cause\":\"the submitter fell behind its schedule: half of the tasks ",
+                                        "\"tasks_rejected\":0,", NULL};
+    rt_run_options options = small();
+    options.tasks = 1000000;
+    options.queue_limit = 1000000;
+    options.probes = 1;
+    options.submission = "paced";
+    options.window = 0;
+    options.rate_per_s = 1000000000;
+    check_record(&options, "overloaded", parts);
+}
+
 static void the_other_workloads_have_their_own_object(void) {
     static const char *const context[] = {"\"context\":{", "\"tasks_completed\":1,", "\"peak_rss_bytes\":", NULL};
     static const char *const lookup[] = {"\"lookup\":{", "\"tasks_completed\":1000,", "\"lookup_hit\":{", NULL};
@@ -419,6 +433,7 @@ int main(void) {
     a_deadline_is_no_kill();
     tasks_that_fail_by_plan_do_not_make_the_run_fail();
     a_queue_that_grows_is_an_overload_with_its_growth();
+    a_submitter_that_falls_behind_is_an_overload();
     the_other_workloads_have_their_own_object();
     a_limit_of_memory_that_is_met_is_a_record();
     a_watcher_looks_until_the_record_is_there();

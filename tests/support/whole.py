@@ -107,11 +107,11 @@ def batches(tasks: int = 12, count: int = 3) -> Document:
     return document
 
 
-def paced(tasks: int = 12, **configuration: Any) -> Document:
-    """An open loop whose queue does not grow."""
+def paced(tasks: int = 12, step_ns: int = 1_000, **configuration: Any) -> Document:
+    """An open loop whose queue does not grow; each task is submitted ``step_ns`` later than the one before."""
     document = closed(tasks, **{"submission": "paced", "window": 0, "rate_per_s": 1500} | configuration)
     run = document["runs"][0]
-    late = Histogram.recorded([1_000 * (number + 1) for number in range(tasks)])
+    late = Histogram.recorded([step_ns * (number + 1) for number in range(tasks)])
     run["histograms"]["lateness"] = late.to_record()
     for name, a, b in _QUANTILES:
         run[f"lateness_{name}_ms"] = late.percentile_ns(a, b) / 1e6
@@ -142,6 +142,13 @@ def overloaded(tasks: int = 12) -> Document:
     run |= {"outcome": "overloaded", "cause": "the queue grew over the window", "littles_law": None}
     run["unavailable"]["littles_law"] = "the queue grew over the window"
     run["stability_window"] |= {"queue_last": 9.0, "growth_per_second": 1500.0, "growing": True}
+    return document
+
+
+def behind(tasks: int = 12) -> Document:
+    """An open loop whose submitter is later and later: the sixth of twelve tasks by 12 ms."""
+    document = paced(tasks, step_ns=2_000_000)
+    document["runs"][0] |= {"outcome": "overloaded", "cause": "the submitter fell behind its schedule"}
     return document
 
 

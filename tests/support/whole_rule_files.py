@@ -178,7 +178,9 @@ FILES: dict[str, dict[str, tuple[Callable[[], Document], Change]]] = {
     "overload-said": {
         "pass": (whole.overloaded, same),
         "pass-stable": (whole.paced, same),
+        "pass-behind": (whole.behind, same),
         "fail-completed": (whole.overloaded, said_completed),
+        "fail-behind": (whole.behind, said_completed),
         "fail-overloaded": (whole.paced, said_overloaded),
         "fail-growth": (whole.overloaded, of_run("stability_window", "growth_per_second", to=-1.0)),
         "fail-direction": (

@@ -143,21 +143,33 @@ def _of_period(run: Run, number: int, column: int, problem: str) -> Problem:
     return Problem(run.at("periods", "rows", number, column), problem, RERUN)
 
 
+def _fell_behind(run: Run) -> bool:
+    """Half of the tasks were submitted late by more than 10 ms and a twentieth of the time of submission."""
+    late, took = run.value.get("lateness_p50_ms"), run.value.get("submit_ms")
+    return late is not None and took is not None and late > 10 and late > took / 20
+
+
 @run_rule(
     "overload-said",
-    "A run whose queue grew is overloaded, and no other open loop is",
+    "A run whose queue grew, or whose submitter fell behind, is overloaded, and no other open loop is",
     why="Where the queue grows to the end a percentile only says how long the run was; it must not be "
     "published as if the load could be carried.",
 )
 def overload_said(run: Run) -> Iterator[Problem]:
-    """growing ⇔ overloaded (or tasks were rejected); growth = (last − first) / two thirds of the window."""
-    window = run.value.get("stability_window")
-    if window is None or not run.drained:
+    """growing or behind ⇔ overloaded (or rejections); growth = (last − first) / two thirds of the window."""
+    if not run.drained:
         return
     overloaded, rejected = run.value["outcome"] == "overloaded", run.value["tasks_rejected"]
+    behind = _fell_behind(run)
+    if behind and not overloaded:
+        problem = "the submitter fell behind its schedule, yet the run counts as completed"
+        yield run.found("outcome", problem, RERUN)
+    window = run.value.get("stability_window")
+    if window is None:
+        return
     if window["growing"] and not overloaded:
         yield run.found("outcome", "the queue grew over the window, yet the run counts as completed", RERUN)
-    if overloaded and not window["growing"] and not rejected:
+    if overloaded and not window["growing"] and not behind and not rejected:
         yield run.found("outcome", "overloaded, but the queue did not grow and no task was rejected", RERUN)
     where = run.at("stability_window", "growth_per_second")
     if window["growing"] and window["growth_per_second"] <= 0:
