@@ -20,6 +20,7 @@ from tallymark.evidence import documents
 from tallymark.recount.verify import Outcome, verify
 from tallymark.site import checksums, engine
 from tallymark.site.content import SiteContent, assets, site_content
+from tallymark.site.engine import Entry
 from tallymark.site.status import seconds
 from tallymark.site.templating import front_matter_title
 from tallymark.tables.report import Report
@@ -28,7 +29,6 @@ _HAND_WRITTEN = Path("site", "docs")
 _HEADING = re.compile(r"^# +(.+?) *(?:\{#[\w-]+\} *)?$", re.MULTILINE)
 _SHOWN_DIFFERENCES = 20
 Say = Callable[[str], None]
-Entry = tuple[str, str | tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)

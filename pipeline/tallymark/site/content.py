@@ -15,6 +15,7 @@ from tallymark.evidence import canonical
 from tallymark.recount import jq
 from tallymark.site import figures, other_pages, plotly_json
 from tallymark.site.downloads import SiteFile, downloads
+from tallymark.site.engine import Entry
 from tallymark.site.report_data import RawFile, ReportData, Run, resolve
 from tallymark.site.report_page import report_page
 from tallymark.site.status import FILE, SCRIPT, Status, status_of
@@ -40,7 +41,7 @@ class SiteContent:
     """``pages``: Markdown by path; ``navigation``: (title, path or entries); ``files``: published as is."""
 
     pages: Mapping[str, str]
-    navigation: tuple[tuple[str, str | tuple[tuple[str, str], ...]], ...]
+    navigation: tuple[Entry, ...]
     files: tuple[SiteFile, ...]
     status: Status
 
@@ -66,12 +67,13 @@ def site_content(computed: Sequence[Report], epoch: int | None) -> SiteContent:
         pages[TIMING] = timing
     pages["method.md"] = other_pages.method_page(reports)
     pages["rules.md"] = other_pages.rules_page()
-    listed = tuple(
-        (front_matter_title(report.value["title"]), f"reports/{report.name}.md") for report in reports
+    listed: tuple[Entry, ...] = tuple(
+        (title, tuple((front_matter_title(one.value["title"]), f"reports/{one.name}.md") for one in own))
+        for title, own in other_pages.grouped(reports)
     )
-    last = (("Method", "method.md"), ("Rules", "rules.md"))
-    mapped = () if timing is None else (("Timing map", TIMING),)
-    navigation = (("Start", "index.md"), ("Reports", listed), *mapped, *last)
+    last: tuple[Entry, ...] = (("Method", "method.md"), ("Rules", "rules.md"))
+    mapped: tuple[Entry, ...] = () if timing is None else (("Timing map", TIMING),)
+    navigation: tuple[Entry, ...] = (("Start", "index.md"), ("Reports", listed), *mapped, *last)
     return SiteContent(pages, navigation, tuple(files.values()), status)
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tallymark.errors import UsageError
 
@@ -18,7 +18,9 @@ CONFIGURATION = "mkdocs.yml"
 # What the engine adds and no site needs: a compressed file whose bytes depend on the zlib at hand, and an
 # error page whose links only work at the root of a host.
 _DROPPED = ("sitemap.xml.gz", "404.html")
-Navigation = Sequence[tuple[str, str | tuple[tuple[str, str], ...]]]
+# a page by its title, or a section of entries
+Entry: TypeAlias = "tuple[str, str | tuple[Entry, ...]]"
+Navigation: TypeAlias = Sequence[Entry]
 
 
 def build_pages(project: Path, pages: Path, site: Path, navigation: Navigation, epoch: int) -> None:
@@ -54,8 +56,8 @@ def build_pages(project: Path, pages: Path, site: Path, navigation: Navigation, 
         (site / name).unlink(missing_ok=True)
 
 
-def _entry(target: str | tuple[tuple[str, str], ...]) -> Any:
-    return target if isinstance(target, str) else [{title: path} for title, path in target]
+def _entry(target: str | tuple[Entry, ...]) -> Any:
+    return target if isinstance(target, str) else [{title: _entry(inner)} for title, inner in target]
 
 
 def _run(configuration: Path, epoch: int) -> None:

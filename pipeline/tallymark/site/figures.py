@@ -37,7 +37,7 @@ from tallymark.site.labels import (
     row_title,
 )
 from tallymark.site.report_data import ReportData, Run
-from tallymark.site.scales import Axis, category_axis, linear_axis, nines_axis, value_axis
+from tallymark.site.scales import Axis, category_axis, fitted_axis, linear_axis, nines_axis, value_axis
 from tallymark.site.series import Number, Series
 from tallymark.site.series_titles import series_axis, series_title, stage_population, stage_title
 from tallymark.site.shown import Sentence, Shown, sourced, words
@@ -182,14 +182,18 @@ def _timeline(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figure]:
                 for style, (row, run) in enumerate(drawn)
             )
             over, axis = series_axis(report, name)
+            numbers = _numbers(traces, "y")
+            # growth over batches or periods is small beside what there is; the sampled timeline starts at 0
+            fitted = name != "timeline" and bool(numbers)
+            values = fitted_axis(numbers, unit) if fitted else linear_axis(numbers, unit)
             samples = _named_runs(report, drawn) if name == "timeline" else _named_series(drawn, traces)
             yield Figure(
                 f"{chart['id']}-{column}{suffix}",
                 (words(f"{title} over {over}, one run of each row"), *part, *_workload(report)),
-                (*samples, *fixture(report)),
+                (*samples, *_axis_words(values), *fixture(report)),
                 traces,
                 linear_axis(_numbers(traces, "x"), axis),
-                linear_axis(_numbers(traces, "y"), unit),
+                values,
                 legend=row_title(report),
             )
 
@@ -258,12 +262,13 @@ def _by_key(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figure]:
             f"{key_title(report, key)}{', ' if unit else ''}{unit}",
         )
         title = sourced(column["title"], f"spec:{report.name}/$.columns[{report.column_index(name)}].title")
-        rule = AGGREGATE_WORDS.get(column["aggregate"], "value of the row")
+        rule = AGGREGATE_WORDS.get(column["aggregate"])
+        said = f"The line joins the {rule} of each row" if rule else "The line joins the cells of the table"
         yield Figure(
             f"{chart['id']}-{name}",
             (title, words(f" by {key_title(report, key)}"), *_workload(report)),
             (
-                words(f"The line joins the {rule} of each row" + ("; a ring is one run" if singles else "")),
+                words(said + ("; a ring is one run" if singles else "")),
                 *_direction(column),
                 *(
                     words(f"; logarithmic axis of the {side}")

@@ -11,22 +11,37 @@ from tallymark.check import RULES, Rule
 from tallymark.printable import printable as visible
 from tallymark.site.report_data import RawFile, ReportData
 from tallymark.site.report_page import Badge, ClaimView, age_badge, claims, claims_badge
-from tallymark.site.shown import Sentence, Shown, sourced, words
+from tallymark.site.shown import Sentence, Shown, plain, sourced, words
 from tallymark.site.status import Status
 from tallymark.site.templating import render
 
 _RUNTIME = "runtime-execution/"
+_OWN_BENCHMARKS = "benchmark"
+_GROUPS = ("Experiments of the runtime", "Benchmarks beside peers", "Imported from other tools")
 
 
 @dataclass(frozen=True, slots=True)
 class ReportCard:
-    """A report on the start page: title, claims with their numbers, facts."""
+    """A report on the start page: title, claims with their numbers, and what it is made of."""
 
     href: str
     title: Shown
-    badges: tuple[Badge, ...]
+    age: Badge | None
+    verdicts: Badge | None
     claims: tuple[ClaimView, ...]
-    facts: Sentence
+    runs: Shown
+    files: Shown
+    cells: Shown
+    newest: Shown
+    digest: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class ReportGroup:
+    """Reports of one origin: experiments of the runtime, our benchmarks, files of other tools."""
+
+    title: str
+    cards: tuple[ReportCard, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +78,9 @@ def start_page(reports: Sequence[ReportData], status: Status) -> str:
     """The Markdown file of the start page."""
     return render(
         "index.md.j2",
-        cards=tuple(_card(report) for report in reports),
+        groups=tuple(
+            ReportGroup(title, tuple(_card(report) for report in own)) for title, own in grouped(reports)
+        ),
         totals=_totals(reports),
         recounted=_recounted(status),
     )
@@ -88,27 +105,42 @@ def rules_page() -> str:
 
 
 def _card(report: ReportData) -> ReportCard:
-    badges = (claims_badge(report), age_badge(report))
     name = report.name
-    counts = {
-        "runs": report.value["ledger"]["published"],
-        "raw-files": len(report.files),
-        "cells": sum(len(row["cells"]) for row in report.rows),
-    }
-    facts = (
-        *_counted(counts, f"count:{name}/"),
-        words("; newest "),
-        _newest(report),
-        words("; digest "),
-        Shown(str(report.value["digest"])[:12], f"report:{name}/$.digest|sha12"),
-    )
+    cells = sum(len(row["cells"]) for row in report.rows)
     return ReportCard(
         href=f"reports/{name}.html",
         title=sourced(report.value["title"], f"spec:{name}/$.title"),
-        badges=tuple(badge for badge in badges if badge is not None),
+        age=_age(report),
+        verdicts=claims_badge(report),
         claims=claims(report),
-        facts=facts,
+        runs=Shown(str(report.value["ledger"]["published"]), f"count:{name}/runs"),
+        files=Shown(str(len(report.files)), f"count:{name}/raw-files"),
+        cells=Shown(str(cells), f"count:{name}/cells"),
+        newest=_newest(report),
+        digest=Shown(str(report.value["digest"])[:12], f"report:{name}/$.digest|sha12"),
     )
+
+
+def _age(report: ReportData) -> Badge | None:
+    """``current`` or ``historical``: the report's own page says what that means."""
+    badge = age_badge(report)
+    return None if badge is None else Badge((words(plain(badge.text).partition(":")[0]),), badge.tone)
+
+
+def grouped(reports: Sequence[ReportData]) -> list[tuple[str, list[ReportData]]]:
+    """The reports by where their numbers come from, in the order given; groups without one are left out."""
+    found: dict[str, list[ReportData]] = {title: [] for title in _GROUPS}
+    for report in reports:
+        found[_group(report)].append(report)
+    return [(title, own) for title, own in found.items() if own]
+
+
+def _group(report: ReportData) -> str:
+    document = report.files[0].document
+    if document.schema.startswith(_RUNTIME):
+        return _GROUPS[0]
+    source: Any = document.value.get("source") or {}
+    return _GROUPS[1] if source.get("format") == _OWN_BENCHMARKS else _GROUPS[2]
 
 
 def _newest(report: ReportData) -> Shown:
