@@ -261,9 +261,17 @@ static void a_coroutine_goes_on_on_another_thread(void) {
     end(self.coroutine);
 }
 
-/* Bug 13: __tsan_switch_to_fiber from an instrumented function underflowed the shadow call stack: a crash at
- * the first resume, or after as many as the shadow stack is deep (64 Ki). */
-static void bug13_a_hundred_thousand_switches_leave_the_shadow_stack_whole(void) {
+/* Bug 13: a switch that ThreadSanitizer does not follow, or follows from an instrumented function, leaves its
+ * shadow call stack of 64 Ki frames with calls that never return, or takes from it what it never put there.
+ * 2,000 coroutines are dropped 100 calls deep, and 100,000 switches are made: without the annotations that
+ * ends in a crash. */
+static void bug13_calls_of_dropped_coroutines_do_not_pile_up(void) {
+    uint64_t depth = 100;
+    for (unsigned i = 0; i < 2000; i++) {
+        guest = start(descend_as_guest, &depth);
+        to_guest();
+        end(guest);
+    }
     traveller self = {.on = &home};
     self.coroutine = start(travel, &self);
     for (unsigned i = 0; i < 100000; i++) {
@@ -286,7 +294,7 @@ int main(void) {
     a_backtrace_ends_where_the_coroutine_began();
     a_hundred_thousand_can_be_suspended_at_once();
     a_coroutine_goes_on_on_another_thread();
-    bug13_a_hundred_thousand_switches_leave_the_shadow_stack_whole();
+    bug13_calls_of_dropped_coroutines_do_not_pile_up();
     rt_stack_pool_destroy(pool);
     CHECK_UINT(0, atomic_load(&allocator.live_objects));
     return check_done();
