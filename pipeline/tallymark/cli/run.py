@@ -19,6 +19,7 @@ from tallymark.suites.settings import SETTABLE, parse
 from tallymark.suites.written import Written, errors_of, shown
 
 SHOWN_FUNCTIONS = 12
+RUNTIME_OBJECT = "_runtime."
 
 
 @click.command(
@@ -120,11 +121,15 @@ def recover(journal: Path, out: Path | None) -> int:
 
 
 def told_profile(made: profile.Profiled) -> int:
-    """Print the path as the result, and the hottest functions as talk."""
-    talk(f"{'self':>7} {'total':>7}  function, of {made.total} {made.counted} by {made.tool}")
-    for one in made.functions[:SHOWN_FUNCTIONS]:
-        whole = "-" if one.total_percent is None else f"{one.total_percent:.1f} %"
-        talk(f"{100 * one.self_count / made.total:5.1f} % {whole:>7}  {one.name} ({one.object})")
+    """Print the path as the result, and as talk where it fell and the hottest functions of the runtime."""
+    shares = [f"{name} {100 * count / made.total:.1f} %" for name, count in made.objects.most_common(4)]
+    talk(f"profile: {made.total} {made.counted} by {made.tool}: {', '.join(shares)}")
+    ours = [one for one in made.functions if one.object.startswith(RUNTIME_OBJECT)]
+    if not any(one.self_count for one in ours):
+        talk("profile: nothing of it fell into the runtime; choose a larger preset")
+    for one in ours[:SHOWN_FUNCTIONS]:
+        whole = "" if one.total_percent is None else f"{one.total_percent:5.1f} % with what it calls"
+        talk(f"profile: {100 * one.self_count / made.total:5.1f} % {one.name} {whole}".rstrip())
     for finding in made.findings:
         talk(shown(finding))
     click.echo(shown_path(made.path))

@@ -54,6 +54,7 @@ class Profiled:
     counted: str
     total: int
     functions: tuple[Function, ...]
+    objects: Counter[str]
 
 
 def target(directory: Path, label: str) -> Path:
@@ -81,11 +82,16 @@ def add(document_path: Path, profiler: Profiler) -> Profiled:
             )
         profile = profiler.tool.read(output)
     functions = _sorted(profile)
-    value = _record(document, profiler, planned, end, profile, functions, started_at)
+    objects: Counter[str] = Counter()
+    for one in functions:
+        objects[one.object] += one.self_count
+    value = _record(document, profiler, planned, end, profile, functions, objects, started_at)
     path = target(document_path.parent, document_path.stem)
     canonical.write_new(path, canonical.encode(value))
     findings = check_document(documents.load(path))
-    return Profiled(path, findings, profiler.tool.name, profiler.tool.counted, profile.total, functions)
+    return Profiled(
+        path, findings, profiler.tool.name, profiler.tool.counted, profile.total, functions, objects
+    )
 
 
 def _planned(document: Document, tasks_at_most: int) -> PlannedRun:
@@ -113,14 +119,12 @@ def _record(
     end: Finished,
     profile: Profile,
     functions: tuple[Function, ...],
+    objects: Counter[str],
     started_at: str,
 ) -> Json:
     execution: Any = document.value["execution"]
     tool = profiler.tool
     listed = functions[:LISTED]
-    objects: Counter[str] = Counter()
-    for one in functions:
-        objects[one.object] += one.self_count
     return {
         "schema": SCHEMA,
         "profile": {
