@@ -5,7 +5,7 @@ r"""Write the header that tells the runtime how it was built. Called by CMake at
 
 FILEs are the sources and headers of the library, relative to this folder. The source digest is the SHA-256
 of, for each file in the order of its name: name, NUL, decimal length, NUL, content; and at the end of FLAGS.
-The simulator's digest is made in the same way of the flags and files behind --simulator, and of no other file.
+The simulator's digest is made in the same way of the flags and files behind --simulator, and of no others.
 The output is touched only when its text changes, so that an unchanged build compiles nothing.
 """
 

@@ -108,7 +108,7 @@ def batches(tasks: int = 12, count: int = 3) -> Document:
 
 
 def paced(tasks: int = 12, step_ns: int = 1_000, **configuration: Any) -> Document:
-    """An open loop whose queue does not grow; each task is submitted ``step_ns`` later than the one before."""
+    """An open loop whose queue does not grow; a task is submitted ``step_ns`` later than the one before."""
     document = closed(tasks, **{"submission": "paced", "window": 0, "rate_per_s": 1500} | configuration)
     run = document["runs"][0]
     late = Histogram.recorded([step_ns * (number + 1) for number in range(tasks)])
