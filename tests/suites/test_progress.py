@@ -78,7 +78,7 @@ def test_a_run_that_is_meant_to_fail_is_no_bad_news() -> None:
         shown.finished(died(document["runs"][0], "killed"))
         shown.close()
     said = [line for line in stream.getvalue().splitlines() if "in phase drain" in line]
-    assert [line.endswith("by signal 9 (as planned)") for line in said] == [True, False] * 2
+    assert [line.endswith("by signal 9 (expected)") for line in said] == [True, False] * 2
 
 
 def test_the_bar_advances_with_the_counts_of_the_run() -> None:

@@ -161,7 +161,7 @@ def describe(planned: PlannedRun) -> str:
 
 def meant(planned: PlannedRun) -> dict[str, str]:
     """Outcome → what is said behind it: a failure on purpose is no bad news, a missing one is."""
-    return {outcome: " (as planned)" for outcome in planned.expected if outcome != "completed"}
+    return {outcome: " (expected)" for outcome in planned.expected if outcome != "completed"}
 
 
 def result(run: Json) -> str:
