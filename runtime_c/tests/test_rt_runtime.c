@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "check.h"
 
@@ -17,6 +18,14 @@ static rt_run_options small(void) {
 }
 
 static bool holds(const char *text, const char *part) { return text != NULL && strstr(text, part) != NULL; }
+
+static void check_refused(const rt_run_options *options, const char *expected) {
+    char message[RT_RUN_MESSAGE_BYTES] = "";
+    rt_run *run;
+    CHECK_TEXT("invalid", rt_run_status_name(rt_run_create(options, &run, message, sizeof message)));
+    CHECK(run == NULL);
+    CHECK_TEXT(expected, message);
+}
 
 static void a_run_gives_its_record_once(void) {
     rt_run_options options = small();
