@@ -1,5 +1,16 @@
 #include "rt_memory_account.h"
 
+#include "rt_resident.h"
+
+const char *rt_memory_resident_api(void) {
+    rt_resident pages;
+    rt_resident_open(&pages);
+    const char *const api = pages.pagemap >= 0 ? "/proc/self/pagemap; small objects by malloc_usable_size()"
+                                               : "mincore(); small objects by malloc_usable_size()";
+    rt_resident_close(&pages);
+    return api;
+}
+
 void rt_memory_account_add(rt_memory_account *self, rt_allocator *allocator) {
     for (int owner = 0; owner < RT_OWNERS; owner++) {
         const rt_account account = rt_allocator_account(allocator, (rt_owner)owner);

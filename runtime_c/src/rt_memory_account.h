@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-/* The text that names the source of the resident bytes in a record. */
-#define RT_MEMORY_RESIDENT_API "/proc/self/pagemap, else mincore(); small objects by malloc_usable_size()"
+/* The text that names the source of the resident bytes in a record: which of the two this kernel offers. */
+const char *rt_memory_resident_api(void);
 
 typedef struct rt_memory_account {
     rt_account owners[RT_OWNERS]; /* of stacks, allocated is what is in RAM: the rest is address space only */

@@ -34,7 +34,7 @@ static void write_growth(rt_json *json, const rt_record *record) {
     rt_json_object_end(json);
     rt_json_int(json, "unexplained_bytes", growth - (int64_t)rt_memory_account_resident(account));
     rt_json_uint(json, "stack_reserved_bytes", account->stack_reserved_bytes);
-    rt_json_string(json, "resident_api", RT_MEMORY_RESIDENT_API);
+    rt_json_string(json, "resident_api", rt_memory_resident_api());
 }
 
 void rt_record_write_memory(rt_json *json, const rt_record *record) {
