@@ -33,7 +33,8 @@
  *   ended       just after its runner; outside any lock; one read a task
  *   finalised   under the lock; one read for all tasks of a batch: from here on its result is visible
  * dequeued and started are those of the first time; what a task is suspended for is part of its execution. A
- * task whose runner never started has one reading for started and ended, when a worker came to it.
+ * task whose runner never started has one reading for started and ended, when a worker came to it, and is in
+ * no histogram of these.
  * queue = submitted -> started, execution = started -> ended, finalisation = ended -> finalised, and
  * end_to_end is their sum, exactly and task by task. An interval whose end lies before its start is 0 and
  * counted in clamped_intervals. */

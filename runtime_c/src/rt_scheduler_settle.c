@@ -21,8 +21,11 @@ static void call_back(rt_worker *self, const rt_task *task, uint64_t finalised_n
                         rt_clock_interval_ns(before_ns, after_ns, &self->clamped_intervals));
 }
 
-/* Returns the execution time. */
+/* Returns the execution time. A task that never started is in no latency: its stages would be 0. */
 static uint64_t record_stages(rt_worker *self, const rt_task *task, uint64_t finalised_ns) {
+    if ((rt_task_control(task) & RT_TASK_UNSTARTED) != 0) {
+        return 0;
+    }
     uint64_t *const clamped = &self->clamped_intervals;
     rt_histogram *const stages = self->histograms;
     const uint64_t queue_ns = rt_clock_interval_ns(task->submitted_ns, task->started_ns, clamped);

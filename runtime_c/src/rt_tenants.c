@@ -64,20 +64,18 @@ static unsigned end_of(uint8_t status) {
     }
 }
 
-static void note(tenant_cell *cell, const rt_task *task, uint64_t finalised_ns) {
-    uint64_t clamped = 0; /* the scheduler counts the same intervals */
-    cell->ends[end_of(task->status)]++;
-    rt_histogram_record(&cell->end_to_end, rt_clock_interval_ns(task->submitted_ns, finalised_ns, &clamped));
-}
-
 void rt_tenants_finished(rt_tenants *self, const rt_task *task, uint64_t finalised_ns, uint32_t worker) {
     const uint64_t tenant = task->id % self->tenants;
     if (worker < self->workers) {
-        note(&self->cells[(size_t)worker * self->tenants + tenant], task, finalised_ns);
+        tenant_cell *const cell = &self->cells[(size_t)worker * self->tenants + tenant];
+        uint64_t clamped = 0; /* the scheduler counts the same intervals */
+        cell->ends[end_of(task->status)]++;
+        rt_histogram_record(&cell->end_to_end,
+                            rt_clock_interval_ns(task->submitted_ns, finalised_ns, &clamped));
         return;
     }
-    pthread_mutex_lock(&self->others); /* any worker may come to a task that never ran */
-    note(&self->cells[(size_t)self->workers * self->tenants + tenant], task, finalised_ns);
+    pthread_mutex_lock(&self->others); /* any worker may come to a task that never ran; it has no latency */
+    self->cells[(size_t)self->workers * self->tenants + tenant].ends[end_of(task->status)]++;
     pthread_mutex_unlock(&self->others);
 }
 

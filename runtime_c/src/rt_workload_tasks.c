@@ -79,7 +79,7 @@ static void note_course(rt_workload *self, const rt_task *task, uint64_t finalis
     const uint64_t time_ns = rt_clock_interval_ns(task->admitted_ns, finalised_ns, &clamped);
     atomic_fetch_add_explicit(&tally->ended, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&tally->time_ns, time_ns, memory_order_relaxed);
-    if (self->course != NULL) {
+    if (self->course != NULL && worker < workers) { /* a task that never ran has no latency */
         rt_course_record(self->course, worker,
                          rt_clock_interval_ns(task->submitted_ns, task->started_ns, &clamped));
     }

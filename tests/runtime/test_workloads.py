@@ -28,6 +28,7 @@ CASES: dict[str, dict[str, Any]] = {
     "yields": POOLED | {"yields": 2},
     "faults": {"fail_permille": 50, "slow_permille": 20, "slow_us": 50, "cancel_permille": 50},
     "timeouts": {"timeout_us": 1000, "wait_mode": "blocking", "wait_us": 3000, "tasks": 100},
+    "never-started": {"submission": "held", "window": 0, "timeout_us": 1, "tenants": 2},
     "blocking": {"wait_mode": "blocking", "wait_us": 100},
     "yielding": POOLED | {"wait_mode": "yielding", "wait_us": 200, "wait_distribution": "exponential"},
     "outage": POOLED
@@ -67,3 +68,14 @@ def test_a_record_of_each_kind_passes_schema_and_rules(name: str) -> None:
     elif CASES[name].get("submission") in ("paced", "poisson"):
         expected = {"completed", "overloaded"}  # on a machine that stood still meanwhile
     assert record["outcome"] in expected
+
+
+def test_a_task_that_never_started_is_in_no_latency() -> None:
+    """Its execution of 0 ns would make the typical task of a run with many cancellations take no time."""
+    held = {"submission": "held", "window": 0, "timeout_us": 1, "tenants": 2}
+    record = spoken(json.dumps({"tasks": 1000} | SMALL | held)).last["run"]
+    assert record["tasks_timed_out"] == 1000
+    assert record["execution_p50_ms"] is None
+    assert record["histograms"]["queue"]["count"] == 0
+    assert record["faults"]["tenants"]["t1"]["timed_out"] == 500
+    assert record["faults"]["tenants"]["t1"]["end_to_end"]["count"] == 0
