@@ -166,6 +166,13 @@ def test_a_raw_file_of_the_project_that_the_report_leaves_out_is_named(project: 
     assert line.startswith(f"{REPORT}::$.data: leaves out data/{NAME}/worse.json, which its spec's")
 
 
+def test_a_profile_beside_the_data_is_left_out_of_every_report(project: Path, site: Path) -> None:
+    folder = project / "data" / NAME
+    example = Path(__file__).parents[2] / "schemas" / "profile" / "examples" / "perf.json"
+    (folder / "1k.profile.json").write_bytes(example.read_bytes())
+    assert lines(site) == []
+
+
 @pytest.mark.parametrize(
     ("text", "written"),
     [
