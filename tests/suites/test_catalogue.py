@@ -165,7 +165,9 @@ def test_an_outage_is_met_by_each_policy_and_concerns_one_of_two_tenants() -> No
 
 def test_the_plan_says_which_runs_are_meant_to_fail_and_how() -> None:
     plan = planned(FAULTS, "smoke")
-    expected = {run.configuration.variant: run.expected for run in plan.runs if run.expected != COMPLETED}
+    expected = {
+        run.configuration.variant: run.expected for run in plan.runs if "completed" not in run.expected
+    }
     assert expected == {
         "rejected": ("overloaded",),
         "memory-at-setup": ("failed",),
@@ -189,5 +191,15 @@ def test_the_cases_keep_their_keys_and_the_rest_can_be_set() -> None:
 def test_steps_of_a_rate_may_end_overloaded_and_nothing_else_may() -> None:
     steps = planned(SWEEP, "smoke", "submission=poisson", "rate_per_s=1000,2000")
     assert {run.expected for run in steps.runs} == {("completed", "overloaded")}
-    for plan in (planned(SWEEP, "smoke", "queue_limit=1,2"), planned(STABILITY, "smoke")):
+    for plan in (planned(SWEEP, "quick", "queue_limit=1,2"), planned(STABILITY, "quick")):
         assert {run.expected for run in plan.runs} == {COMPLETED}
+
+
+def test_smoke_asks_no_speed_of_an_open_loop() -> None:
+    assert {run.expected for run in planned(STABILITY, "smoke").runs} == {("completed", "overloaded")}
+    for run in planned(FAULTS, "smoke").runs:
+        assert ("overloaded" in run.expected) == (
+            run.configuration.variant == "rejected"
+            or (run.configuration.rate_per_s > 0 and run.configuration.variant != "killed")
+        )
+    assert {run.expected for run in planned(SCALE, "smoke").runs} == {COMPLETED}

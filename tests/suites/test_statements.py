@@ -161,6 +161,7 @@ def test_a_contradiction_fails_its_own_statement_alone(
         {"snapshot": "running", "rollbacks": 2, "rollback": rolled_back()},
         {"workload": "context", "context": passed_through()},
         {"workload": "lookup", "lookup": looked_up(), "histograms": {}, "checks": {}, "retained_tasks": None},
+        {"rate_per_s": 9, "outcome": "overloaded", "cause": "the submitter fell behind"},
         # one of two that were to fail was cancelled before
         {
             "fail_permille": 1,
