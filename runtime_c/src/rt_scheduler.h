@@ -208,18 +208,18 @@ typedef struct rt_scheduler_counts {
     uint64_t queued;     /* admitted or yielded, and waiting for a worker; batches held by workers included */
     uint64_t queue_peak; /* highest `queued` ever: exact, not sampled */
     uint64_t ended;
-    uint64_t suspended;      /* asleep on a stack of their own */
-    uint64_t suspended_peak; /* most tasks that had a stack of their own and did not run, yielded included */
-    uint64_t suspensions;    /* times that a task was suspended, yields included */
-    uint64_t yields;         /* calls of rt_task_yield that suspended */
-    uint32_t active;         /* tasks whose runner is running */
-    uint32_t active_peak;    /* most workers that held tasks at the same time */
-    uint32_t idle;           /* workers asleep */
-    uint64_t dequeues;       /* batches taken */
-    uint64_t dequeued;       /* tasks in them; a task given back and taken again counts twice */
-    uint64_t wakeups;        /* workers woken to take a batch */
-    uint64_t turns;          /* passes of all worker loops: stands still while there is nothing to do */
-    double in_flight_s;     /* tasks admitted and not ended, integrated over time: tasks x seconds ... */
+    uint64_t suspended;       /* asleep on a stack of their own */
+    uint64_t suspended_peak;  /* most tasks that had a stack of their own and did not run, yielded included */
+    uint64_t suspensions;     /* times that a task was suspended, yields included */
+    uint64_t yields;          /* calls of rt_task_yield that suspended */
+    uint32_t active;          /* tasks whose runner is running */
+    uint32_t active_peak;     /* most workers that held tasks at the same time */
+    uint32_t idle;            /* workers asleep */
+    uint64_t dequeues;        /* batches taken */
+    uint64_t dequeued;        /* tasks in them; a task given back and taken again counts twice */
+    uint64_t wakeups;         /* workers woken to take a batch */
+    uint64_t turns;           /* passes of all worker loops: stands still while there is nothing to do */
+    double in_flight_s;       /* tasks admitted and not ended, integrated over time: tasks x seconds ... */
     uint64_t in_flight_at_ns; /* ... up to this time of the clock, the last at which anything changed */
     uint64_t clamped_intervals;                                 /* complete once idle */
     uint64_t retained_tasks, retained_bytes, history_oversized; /* oversized: not kept, too large alone */
@@ -229,10 +229,10 @@ typedef struct rt_scheduler_counts {
 void rt_scheduler_count(rt_scheduler *self, rt_scheduler_counts *out);
 
 typedef enum rt_scheduler_stage {
-    RT_SCHEDULER_QUEUE,           /* every task */
-    RT_SCHEDULER_EXECUTION,       /* every task */
-    RT_SCHEDULER_FINALISATION,    /* every task */
-    RT_SCHEDULER_END_TO_END,      /* every task */
+    RT_SCHEDULER_QUEUE,           /* every task whose runner started */
+    RT_SCHEDULER_EXECUTION,       /* the same tasks */
+    RT_SCHEDULER_FINALISATION,    /* the same tasks */
+    RT_SCHEDULER_END_TO_END,      /* the same tasks */
     RT_SCHEDULER_CALLBACK,        /* one in RT_SCHEDULER_SAMPLE_EVERY: the `finished` hook */
     RT_SCHEDULER_HISTORY_PRUNING, /* one in RT_SCHEDULER_SAMPLE_EVERY: record into the history and prune it */
     RT_SCHEDULER_STAGES
