@@ -322,13 +322,14 @@ typedef struct rt_sim_task {
     uint64_t cost_pusd;
 } rt_sim_task;
 
-/* One attempt of a call of a traced task, or (RT_SIM_SPAN_TASK) its time in the queue for a slot. */
+/* One attempt of a call of a traced task, or (RT_SIM_SPAN_TASK) the task itself: when it arrived, got a worker slot and
+ * ended, and its own outcome. */
 typedef struct rt_sim_span {
     uint32_t task;
     uint32_t step; /* from 0 */
     uint32_t kind;
     uint32_t dependency; /* model or tool; UINT32_MAX for a task */
-    uint32_t outcome;    /* RT_SIM_CALL_... */
+    uint32_t outcome;    /* RT_SIM_CALL_...; of a task RT_SIM_FINISHED, _FAILED or _SHED_TASK */
     uint32_t input_tokens;
     uint32_t cached_tokens;
     uint32_t output_tokens; /* of a tool: tokens of its result */
@@ -358,7 +359,7 @@ int rt_sim_execute(rt_sim *self, char *message, size_t message_bytes);
 /* Ends the run early, from a signal handler or another thread; its outcome is "killed". */
 void rt_sim_interrupt(rt_sim *self);
 
-/* One line of JSON, valid until destroy; NULL before rt_sim_execute succeeded. Described in rt_sim_record.h. */
+/* One line of JSON, valid until destroy; NULL before rt_sim_execute succeeded. Its members: src/sim/rt_sim_record.h. */
 const char *rt_sim_record(const rt_sim *self);
 
 /* "completed", "overloaded" (the deadline came first) or "killed"; NULL before rt_sim_execute succeeded. */

@@ -18,12 +18,13 @@
  * histograms         {duration, queue_wait, steps, model_wait, tool_wait}, of measured tasks
  * providers          [{name, calls, ok, errors, timeouts, throttled_429, refused, breaker_rejected, preempted,
  *                      tokens_input, tokens_cached, tokens_output, tokens_wasted, cost_pusd,
- *                      tokens_headroom_min_permille, requests_headroom_min_permille, in_flight_max, kv_peak,
- *                      queue_depth_max, queue_age_max_ns, breaker_opened, cache_evictions, latency{histogram}}]
- *                    calls = ok + errors + timeouts + throttled_429 + preempted + those in flight at the end
+ *                      tokens_headroom_min_permille, requests_headroom_min_permille, in_flight, in_flight_max,
+ *                      queue_depth_max, queue_age_max_ns, breaker_opened, kv_peak, cache_evictions,
+ *                      latency{histogram}}]
+ *                    calls = ok + errors + timeouts + throttled_429 + those in flight at the end; a preempted call is one call
  * models             [{name, calls, ok, tokens_input, tokens_cached, tokens_output, cost_pusd}]
  * tools              [{name, calls, ok, errors, timeouts, throttled_429, breaker_rejected, write,
- *                      headroom_min_permille, in_flight_max, queue_depth_max, queue_age_max_ns, breaker_opened,
+ *                      headroom_min_permille, in_flight, in_flight_max, queue_depth_max, queue_age_max_ns, breaker_opened,
  *                      latency{histogram}}]
  * retries            {layers: [{name, logical, attempts, exhausted}], logical, attempts, dropped_budget,
  *                     dropped_degradation, samples: {tasks, attempts, logical, attempts_squared, attempts_logical,
