@@ -190,3 +190,10 @@ def test_a_file_that_is_no_toml_or_not_there(tmp_path: Path) -> None:
 def test_the_small_scenario_is_sound_as_toml_too() -> None:
     text = (ROOT / "examples" / "support-desk.toml").read_text(encoding="utf-8")
     assert scenario_file.problems(tomllib.loads(text)) == ()
+
+
+def test_a_cached_token_whose_price_is_left_out_costs_as_much_as_another() -> None:
+    value = changed(lambda v: v["models"][0].update(usd_per_million_input=3, usd_per_million_output=9))
+    assert scenario_file.from_value(value, "s").models[0].usd_per_million_cached == 3
+    value["models"][0]["usd_per_million_cached"] = "unpriced"
+    assert scenario_file.from_value(value, "s").models[0].priced is False

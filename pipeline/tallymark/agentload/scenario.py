@@ -102,7 +102,8 @@ class Model:
     @property
     def priced(self) -> bool:
         """Whether money can be counted; one unknown price makes every sum unknown."""
-        return None not in (self.usd_per_million_input, self.usd_per_million_output)
+        prices = (self.usd_per_million_input, self.usd_per_million_cached, self.usd_per_million_output)
+        return None not in prices
 
 
 @dataclass(frozen=True, slots=True)

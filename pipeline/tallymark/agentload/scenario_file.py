@@ -193,7 +193,7 @@ def _model(value: Mapping[str, Any]) -> Model:
         context_tokens=value.get("context_tokens"),
         max_output_tokens=value.get("max_output_tokens"),
         usd_per_million_input=_price(value, "input"),
-        usd_per_million_cached=_price(value, "cached"),
+        usd_per_million_cached=_price(value, "cached" if "usd_per_million_cached" in value else "input"),
         usd_per_million_output=_price(value, "output"),
     )
 

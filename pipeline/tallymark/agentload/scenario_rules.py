@@ -55,6 +55,8 @@ def _run(value: Mapping[str, Any]) -> Iterator[Found]:
     run = value["run"]
     if "tasks" not in run and "horizon_s" not in run and value["arrival"]["process"] != "recorded":
         yield "$.run", "nothing bounds the arrivals", "give tasks, horizon_s or both"
+    if "tasks" not in run and value["arrival"]["process"] == "closed":
+        yield "$.run", "a closed loop ends with its tasks", "give tasks"
     if "tasks" in run and run.get("warmup_tasks", 0) >= run["tasks"]:
         yield "$.run.warmup_tasks", "every task is a warm-up", "give fewer than run.tasks"
     if "evaluation" in value and "tasks" in run:

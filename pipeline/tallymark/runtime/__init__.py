@@ -61,7 +61,7 @@ class Run:
     """
 
     def __init__(self, options: RunOptions) -> None:
-        self._ffi, self._lib = _load()
+        self._ffi, self._lib = load_module()
         given, texts = _to_c(self._ffi, self._lib, options)
         handle = self._ffi.new("rt_run **")
         message = self._ffi.new("char[]", _MESSAGE_BYTES)
@@ -84,15 +84,15 @@ class Run:
         seen = self._ffi.new("rt_run_progress *")
         self._lib.rt_run_progress_read(self._run, seen)
         counts = {name: getattr(seen, name) for name in Progress.__slots__ if name != "phase"}
-        return Progress(phase=_text(self._ffi, seen.phase), **counts)
+        return Progress(phase=text_of(self._ffi, seen.phase), **counts)
 
     def record(self) -> str:
         """The run record, one line of JSON as the runtime wrote it. Only after ``execute``."""
-        return _text(self._ffi, self._lib.rt_run_record(self._run))
+        return text_of(self._ffi, self._lib.rt_run_record(self._run))
 
     def manifest(self) -> str:
         """The manifest, one line of JSON as the runtime wrote it."""
-        return _text(self._ffi, self._lib.rt_run_manifest(self._run))
+        return text_of(self._ffi, self._lib.rt_run_manifest(self._run))
 
     def close(self) -> None:
         """Give everything back. Not while ``execute`` runs."""
@@ -101,8 +101,8 @@ class Run:
 
     def _raise_for(self, status: int, message: Any) -> None:
         if status != 0:
-            name = _text(self._ffi, self._lib.rt_run_status_name(status))
-            raise RunRefusedError(name, _text(self._ffi, message))
+            name = text_of(self._ffi, self._lib.rt_run_status_name(status))
+            raise RunRefusedError(name, text_of(self._ffi, message))
 
     def __enter__(self) -> Run:
         return self
@@ -118,13 +118,13 @@ def build_information() -> dict[str, Any]:
 
     BrokenRuntimeError: the compiled module is missing or does not load.
     """
-    ffi, lib = _load()
+    ffi, lib = load_module()
     text = ffi.new("char[]", _BUILD_BYTES)
     status = lib.rt_run_build(text, _BUILD_BYTES)
     if status != 0:
-        name = _text(ffi, lib.rt_run_status_name(status))
+        name = text_of(ffi, lib.rt_run_status_name(status))
         raise BrokenRuntimeError("tallymark._runtime", f"it does not tell its build ({name})", "report this")
-    return cast("dict[str, Any]", json.loads(_text(ffi, text)))
+    return cast("dict[str, Any]", json.loads(text_of(ffi, text)))
 
 
 def source_digest_of_build() -> str | None:
@@ -158,17 +158,18 @@ def use_library(path: str) -> None:
 
 def description() -> dict[str, Any]:
     """What the loaded library says about itself: its file, its build, the version of its workload."""
-    ffi, lib = _load()
+    ffi, lib = load_module()
     defaults = ffi.new("rt_run_options *")
     lib.rt_run_options_init(defaults)
     return {
         "library": sys.modules["tallymark._runtime"].__file__,
-        "benchmark_version": _text(ffi, defaults.benchmark_version),
+        "benchmark_version": text_of(ffi, defaults.benchmark_version),
         "build": build_information(),
     }
 
 
-def _load() -> tuple[Ffi, Lib]:
+def load_module() -> tuple[Ffi, Lib]:
+    """The compiled module, loaded when first asked for. BrokenRuntimeError: it is missing, and why."""
     try:
         from tallymark._runtime import ffi, lib
     except ImportError as error:
@@ -184,7 +185,8 @@ def _load() -> tuple[Ffi, Lib]:
     return ffi, lib
 
 
-def _text(ffi: Ffi, pointer: Any) -> str:
+def text_of(ffi: Ffi, pointer: Any) -> str:
+    """A C text as a Python one."""
     return ffi.string(pointer).decode("utf-8")
 
 
