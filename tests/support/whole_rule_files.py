@@ -336,6 +336,7 @@ FILES: dict[str, dict[str, tuple[Callable[[], Document], Change]]] = {
     "batches-taken": {
         "pass": (whole.closed, of_run("contention", "mean_batch", to=6.0)),
         "fail-few": (whole.closed, of_run("contention", "mean_batch", to=5.5)),
+        "fail-endless": (whole.closed, of_run("contention", "mean_batch", to=1e308)),
         "fail-part": (whole.closed, of_run("contention", "mean_batch", to=8.25)),
     },
     "idle-ratios": {

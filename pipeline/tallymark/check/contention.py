@@ -17,6 +17,9 @@ _OTHERS: Final = 4
 # an owner's bytes in RAM are whole pages or cache lines, its allocated ones are not
 _ROUNDED: Final = 0.05
 _ROUNDED_BYTES: Final = 64 << 10
+# a mean of whole numbers times their count is whole, but for the digits of a double
+_WHOLE: Final = 1e-6
+_LARGEST: Final = 2**53
 _UNEXPLAINED: Final = 0.05
 _UNEXPLAINED_BYTES: Final = 256 << 10
 
@@ -62,7 +65,8 @@ def batches_taken(run: Run) -> Iterator[Problem]:
         return
     taken = contention["dequeues"] * contention["mean_batch"]
     ran = run.value["tasks_completed"] + run.value["tasks_failed"]
-    if abs(taken - round(taken)) > 1e-6 * max(1.0, taken) or round(taken) < ran:
+    possible = ran <= taken + _WHOLE and taken <= _LARGEST
+    if not possible or abs(taken - round(taken)) > _WHOLE * max(1.0, taken):
         problem = f"{contention['dequeues']} batches of {contention['mean_batch']!r} for {ran} tasks that ran"
         yield Problem(run.at("contention", "mean_batch"), problem, RERUN)
 
