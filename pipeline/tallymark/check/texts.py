@@ -58,6 +58,9 @@ def no_unprintable(subject: Subject) -> Iterator[Problem]:
             yield Problem(pointer, f"the text holds U+{ord(bad):04X} ({name})", "Write the text without it")
 
 
+_NUMBERS = frozenset([int, float, bool, type(None)])
+
+
 def _texts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
     """(pointer, text) of every different text and key below ``value``, where it stands first."""
     seen: set[str] = set()
@@ -76,5 +79,7 @@ def _all_texts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
             yield from _all_texts(member, child(pointer, key))
     elif isinstance(value, list):
         for position, member in enumerate(value):
-            if isinstance(member, (str, dict, list)):
-                yield from _all_texts(member, f"{pointer}[{position}]")
+            # rows of plain numbers (buckets, timelines) are most of a document and hold no text
+            if type(member) in _NUMBERS or (type(member) is list and _NUMBERS.issuperset(map(type, member))):
+                continue
+            yield from _all_texts(member, f"{pointer}[{position}]")

@@ -92,10 +92,12 @@ class Published:
         return self.reports[name]
 
 
-def read_site(files: Files) -> Published:
-    """Reads every published report and recounts its table."""
+def read_site(files: Files, checked: frozenset[str] = frozenset()) -> Published:
+    """Reads every published report and recounts its table. ``checked`` as for ``verify``."""
     names = [name[len("reports/") : -len(".spec.json")] for name in files.under("reports/", ".spec.json")]
-    return _read(files, {name: (f"reports/{name}.spec.json", f"reports/{name}.json") for name in names})
+    return _read(
+        files, {name: (f"reports/{name}.spec.json", f"reports/{name}.json") for name in names}, checked
+    )
 
 
 def read_bundle(files: Files) -> Published:
@@ -111,14 +113,16 @@ class _Broken(Exception):  # noqa: N818 - it is an outcome, reported as a differ
         self.difference = difference
 
 
-def _read(files: Files, places: Mapping[str, tuple[str, str]]) -> Published:
+def _read(
+    files: Files, places: Mapping[str, tuple[str, str]], checked: frozenset[str] = frozenset()
+) -> Published:
     problems: dict[Difference, None] = {}
     reports: dict[str, Report] = {}
     raw: dict[str, Document] = {}
     broken: set[str] = set()
     for name, (spec_file, report_file) in places.items():
         try:
-            report = _report(files, name, spec_file, report_file, problems, raw)
+            report = _report(files, name, (spec_file, report_file), problems, raw, checked)
         except _Broken as error:
             problems[error.difference] = None
         except script.Refused as refused:
@@ -135,11 +139,12 @@ def _read(files: Files, places: Mapping[str, tuple[str, str]]) -> Published:
 def _report(
     files: Files,
     name: str,
-    spec_file: str,
-    report_file: str,
+    places: tuple[str, str],
     problems: dict[Difference, None],
     raw: dict[str, Document],
+    checked: frozenset[str],
 ) -> Report:
+    spec_file, report_file = places
     spec, value = _object(files, spec_file), _object(files, report_file)
     of_spec, of_report = _shape_errors(spec, value, spec_file, report_file)
     if of_report:
@@ -150,13 +155,13 @@ def _report(
         raise _Broken(of_spec[0])
     if name and spec["name"] != name:
         raise _Broken(mismatch(spec_file, "$.name", spec["name"], name, _REBUILD))
-    sound = [_sound(document, problems) for document in data]
+    sound = [document.sha256 in checked or _sound(document, problems) for document in data]
     if not all(sound):
         problem = "cannot be recounted: a raw file has not the shape of its schema"
         raise _Broken(Difference(spec_file, "", problem, "Restore the raw file"))
     named = [(document.path, document.data) for document in data]
-    table = script.recompute(spec, named)
-    runs, _ = script.load(spec, named)
+    runs: list[script.Run] = []
+    table = script.recompute(spec, named, runs)
     groups = tuple((row, key, tuple(found)) for row, key, found in script.group(spec, runs))
     return Report(spec["name"], spec, value, data, table, groups)
 

@@ -382,8 +382,10 @@ def cell(column: Json, found: Sequence[Run], base: Sequence[Run]) -> Json:
     return result
 
 
-def recompute(spec: Json, files: List[Tuple[str, bytes]]) -> Json:
-    """The table from raw bytes: {"rows", "ledger", "files", "constants", "digest"}. Raises Refused."""
+def recompute(spec: Json, files: List[Tuple[str, bytes]], into: Any = None) -> Json:
+    """The table from raw bytes: {"rows", "ledger", "files", "constants", "digest"}. Raises Refused.
+
+    ``into``: a list that takes the runs."""
     try:
         for one in spec["columns"]:
             a, b = map(int, one.get("percentile", "1/2").split("/"))
@@ -391,6 +393,8 @@ def recompute(spec: Json, files: List[Tuple[str, bytes]]) -> Json:
             if one["aggregate"] not in AGGREGATES or not 0 < a < b or not rounding:
                 raise Refused("spec", "unknown rule: %s" % compact(one), code=MISUSE)
         runs, warmups = load(spec, files)
+        into = [] if into is None else into
+        into.extend(runs)
         groups = group(spec, runs)
         by_id, rows = {row: found for row, _, found in groups}, []  # type: Tuple[Dict[str, List[Run]], List[Json]]
         for row, key, found in groups:

@@ -73,17 +73,19 @@ def verify(
     *,
     expect: Iterable[str] = (),
     known: KnownNames | None = None,
+    checked: frozenset[str] = frozenset(),
 ) -> Outcome:
     """Recount a published site, or the bundle of one report. Nothing is written.
 
     ``project``: also compare with its raw files, report specs and frozen reports. ``expect``: digests cited
     elsewhere. ``known``: names that must not be published, by default those of this machine and its user.
+    ``checked``: digests of raw files of which this process knows that they pass the check.
 
     UsageError: no such site. UnreadableError: not a zip. NothingCheckedError: it publishes no report.
     """
     if site.is_file():
         return verify_bundle(files.from_bundle(site), project, expect=expect, known=known)
-    found = published.read_site(files.from_folder(site))
+    found = published.read_site(files.from_folder(site), checked)
     return compare_site(found, project, expect=expect, known=known)
 
 
