@@ -85,7 +85,7 @@ static inline void check_sums(const rt_sim *sim) {
         const rt_sim_gate *const gate = &sim->gates[i];
         const rt_sim_calls *const c = &gate->counts;
         uint64_t prefilled = 0; /* a preempted call waits again: it is on its way and not in flight */
-        for (uint32_t slot = gate->line.head, k = 0; k < gate->line.count; slot = sim->slots[slot].next, k++) {
+        for (uint32_t slot = gate->line.head, k = 0; k < gate->line.count; slot = sim->links[slot].next, k++) {
             prefilled += (sim->slots[slot].flags & RT_SIM_FLAG_KV_WHOLE) != 0;
         }
         CHECK_UINT(c->calls, c->ok + c->errors + c->timeouts + c->throttled + gate->in_flight + prefilled);

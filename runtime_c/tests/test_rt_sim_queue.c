@@ -10,7 +10,7 @@
 static rt_allocator allocator;
 
 enum { SLOTS = 5000 };
-static rt_sim_slot slots[SLOTS];
+static rt_sim_link links[SLOTS];
 
 static uint32_t pop(rt_sim_queue *queue) {
     rt_status status = RT_OK;
@@ -21,7 +21,7 @@ static uint32_t pop(rt_sim_queue *queue) {
 
 static void events_of_one_time_come_in_the_order_of_their_planning(void) {
     rt_sim_queue queue;
-    CHECK_UINT(RT_OK, rt_sim_queue_init(&queue, slots, &allocator));
+    CHECK_UINT(RT_OK, rt_sim_queue_init(&queue, links, &allocator));
     for (uint32_t i = 0; i < SLOTS; i++) {
         CHECK_UINT(RT_OK, rt_sim_queue_push(&queue, (i * 7919u) % SLOTS, 42));
     }
@@ -42,7 +42,7 @@ static void pops_are_the_least_of_what_is_there(uint64_t seed, unsigned widest_b
     rt_random random;
     rt_random_init(&random, seed);
     memset(in, 0, sizeof in);
-    CHECK_UINT(RT_OK, rt_sim_queue_init(&queue, slots, &allocator));
+    CHECK_UINT(RT_OK, rt_sim_queue_init(&queue, links, &allocator));
     for (unsigned step = 0; step < 12000; step++) {
         const bool grows = count < population && (count == 0 || rt_random_below(&random, 5) < 3);
         if (grows) {
@@ -57,14 +57,14 @@ static void pops_are_the_least_of_what_is_there(uint64_t seed, unsigned widest_b
         }
         uint32_t least = RT_SIM_NO_SLOT;
         for (uint32_t i = 0; i < population; i++) {
-            const bool better = in[i] && (least == RT_SIM_NO_SLOT || slots[i].at_ns < slots[least].at_ns ||
-                                          (slots[i].at_ns == slots[least].at_ns &&
-                                           slots[i].sequence < slots[least].sequence));
+            const bool better = in[i] && (least == RT_SIM_NO_SLOT || links[i].at_ns < links[least].at_ns ||
+                                          (links[i].at_ns == links[least].at_ns &&
+                                           links[i].sequence < links[least].sequence));
             least = better ? i : least;
         }
         CHECK_UINT(least, pop(&queue));
-        CHECK(slots[least].at_ns >= now);
-        now = slots[least].at_ns;
+        CHECK(links[least].at_ns >= now);
+        now = links[least].at_ns;
         in[least] = false;
         count--;
     }
@@ -77,7 +77,7 @@ static void no_memory_is_told(void) {
         rt_allocator failing;
         rt_sim_queue queue;
         rt_allocator_init(&failing, fail_at);
-        CHECK_UINT(RT_NO_MEMORY, rt_sim_queue_init(&queue, slots, &failing));
+        CHECK_UINT(RT_NO_MEMORY, rt_sim_queue_init(&queue, links, &failing));
         CHECK_UINT(0, failing.live_objects);
     }
 }

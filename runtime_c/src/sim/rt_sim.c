@@ -43,7 +43,7 @@ static void start(rt_sim *self) {
 }
 
 static void dispatch(rt_sim *self, uint32_t slot) {
-    const uint8_t state = self->slots[slot].state;
+    const uint32_t state = self->slots[slot].state;
     self->events += state == RT_SIM_STATE_ARRIVAL || state >= RT_SIM_STATE_PREFILL;
     switch (state) {
     case RT_SIM_STATE_ARRIVAL:
@@ -82,11 +82,11 @@ static const char *run(rt_sim *self) {
         if (slot == RT_SIM_NO_SLOT) {
             break;
         }
-        if (self->slots[slot].at_ns > self->scenario.deadline_ns) {
+        if (self->links[slot].at_ns > self->scenario.deadline_ns) {
             self->now_ns = self->scenario.deadline_ns;
             return "overloaded";
         }
-        self->now_ns = self->slots[slot].at_ns;
+        self->now_ns = self->links[slot].at_ns;
         self->pops++;
         dispatch(self, slot);
         if (self->pops % INTERRUPT_EVERY == 0 && atomic_load_explicit(&self->interrupted, memory_order_relaxed)) {
@@ -99,8 +99,8 @@ static const char *run(rt_sim *self) {
 /* ---- its end ---- */
 
 static void age_of_line(const rt_sim *self, rt_sim_line *line, rt_sim_ceiling *ceiling) {
-    for (uint32_t slot = line->head; line->count > 0 && slot != RT_SIM_NO_SLOT; slot = self->slots[slot].next) {
-        const uint64_t age_ns = self->now_ns - self->slots[slot].at_ns;
+    for (uint32_t slot = line->head; line->count > 0 && slot != RT_SIM_NO_SLOT; slot = self->links[slot].next) {
+        const uint64_t age_ns = self->now_ns - self->links[slot].at_ns;
         line->age_max_ns = age_ns > line->age_max_ns ? age_ns : line->age_max_ns;
         ceiling->waited_ns += age_ns;
     }
@@ -177,7 +177,7 @@ int rt_sim_execute(rt_sim *self, char *message, size_t message_bytes) {
                                      .in_flight_peak = self->in_flight.value_max,
                                      .cpu_ns = cpu_after - cpu_before,
                                      .rss_anon_growth_bytes = rss_after > rss_before ? rss_after - rss_before : 0,
-                                     .bytes_of_a_task = sizeof(rt_sim_slot),
+                                     .bytes_of_a_task = sizeof(rt_sim_slot) + sizeof(rt_sim_link) + sizeof(rt_sim_entry),
                                      .virtual_ns = self->now_ns};
     if (self->status != RT_OK) {
         self->outcome = NULL;

@@ -83,11 +83,11 @@ static void draw_identity(rt_sim *self, rt_sim_slot *task) {
     if (scenario->recorded_count > 0) {
         task->origin = (uint32_t)rt_random_scale(key, scenario->recorded_count);
         tenant = scenario->recorded[task->origin].tenant;
-        task->model = (uint16_t)scenario->recorded[task->origin].model;
+        task->model = scenario->recorded[task->origin].model & 1023u;
     } else {
         task->origin = scenario->classes_count == 1 ? 0 : class_by_share(self, key);
         tenant = scenario->classes[task->origin].tenant;
-        task->model = (uint16_t)scenario->classes[task->origin].model;
+        task->model = scenario->classes[task->origin].model & 1023u;
         self->classes[task->origin].arrived++;
     }
     if (tenant == UINT32_MAX) {
@@ -95,7 +95,7 @@ static void draw_identity(rt_sim *self, rt_sim_slot *task) {
                      ? 0
                      : tenant_by_share(self, draw_at(self, task->task, RT_SIM_DRAW_TENANT));
     }
-    task->tenant = (uint16_t)tenant;
+    task->tenant = tenant & 1023u;
     self->tenants[tenant].arrived++;
 }
 

@@ -1,8 +1,8 @@
 /* Prefix caches: each provider keeps the prefixes used last, up to so many tokens. An entry is either a prefix that
- * tasks share (in slots of its own) or what a task's transcript adds to it (in the task's slot). */
+ * tasks share (with numbers of its own) or what a task's transcript adds to it (with the task's number). */
 #include "rt_sim_state.h"
 
-/* The slot of the prefix that the task shares, or RT_SIM_NO_SLOT. */
+/* The number of the prefix that the task shares, or RT_SIM_NO_SLOT. */
 static uint32_t prefix_slot(const rt_sim *self, const rt_sim_gate *gate, const rt_sim_slot *task) {
     const rt_sim_scenario *const scenario = &self->scenario;
     if (scenario->recorded_count > 0) {
@@ -25,39 +25,40 @@ static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 uint32_t rt_sim_cache_match(const rt_sim *self, const rt_sim_gate *gate, const rt_sim_slot *task) {
     const uint32_t prefix = prefix_slot(self, gate, task);
     const uint32_t wanted = least(task->shared_tokens, task->prompt_tokens);
-    const uint32_t shared = prefix == RT_SIM_NO_SLOT ? 0 : least(self->slots[prefix].lru_tokens, wanted);
+    const uint32_t shared = prefix == RT_SIM_NO_SLOT ? 0 : least(self->entries[prefix].tokens, wanted);
     const uint32_t needed = prefix == RT_SIM_NO_SLOT ? 0 : wanted;
-    if (shared < needed || task->lru_tokens == 0 || gate != &self->gates[task->lru_gate]) {
+    const rt_sim_entry *const own = &self->entries[task - self->slots];
+    if (shared < needed || own->tokens == 0 || gate != &self->gates[own->gate]) {
         return shared;
     }
-    return least(shared + task->lru_tokens, task->prompt_tokens);
+    return least(shared + own->tokens, task->prompt_tokens);
 }
 
 static void unlink_entry(rt_sim *self, rt_sim_gate *gate, uint32_t slot) {
-    rt_sim_slot *const entry = &self->slots[slot];
-    if (entry->lru_before == RT_SIM_NO_SLOT) {
-        gate->lru_first = entry->lru_after;
+    rt_sim_entry *const entry = &self->entries[slot];
+    if (entry->before == RT_SIM_NO_SLOT) {
+        gate->lru_first = entry->after;
     } else {
-        self->slots[entry->lru_before].lru_after = entry->lru_after;
+        self->entries[entry->before].after = entry->after;
     }
-    if (entry->lru_after == RT_SIM_NO_SLOT) {
-        gate->lru_last = entry->lru_before;
+    if (entry->after == RT_SIM_NO_SLOT) {
+        gate->lru_last = entry->before;
     } else {
-        self->slots[entry->lru_after].lru_before = entry->lru_before;
+        self->entries[entry->after].before = entry->before;
     }
-    gate->cache_used -= entry->lru_tokens;
-    entry->lru_tokens = 0;
+    gate->cache_used -= entry->tokens;
+    entry->tokens = 0;
 }
 
 static void link_first(rt_sim *self, rt_sim_gate *gate, uint32_t slot, uint32_t tokens) {
-    rt_sim_slot *const entry = &self->slots[slot];
-    entry->lru_before = RT_SIM_NO_SLOT;
-    entry->lru_after = gate->lru_first;
-    entry->lru_tokens = tokens;
+    rt_sim_entry *const entry = &self->entries[slot];
+    entry->before = RT_SIM_NO_SLOT;
+    entry->after = gate->lru_first;
+    entry->tokens = tokens & RT_SIM_PROMPT_MAX;
     if (gate->lru_first == RT_SIM_NO_SLOT) {
         gate->lru_last = slot;
     } else {
-        self->slots[gate->lru_first].lru_before = slot;
+        self->entries[gate->lru_first].before = slot;
     }
     gate->lru_first = slot;
     gate->cache_used += tokens;
@@ -65,11 +66,11 @@ static void link_first(rt_sim *self, rt_sim_gate *gate, uint32_t slot, uint32_t 
 
 static void put(rt_sim *self, uint32_t index, uint32_t slot, uint32_t tokens) {
     rt_sim_gate *const gate = &self->gates[index];
-    rt_sim_slot *const entry = &self->slots[slot];
-    if (entry->lru_tokens > 0) {
-        unlink_entry(self, &self->gates[entry->lru_gate], slot);
+    rt_sim_entry *const entry = &self->entries[slot];
+    if (entry->tokens > 0) {
+        unlink_entry(self, &self->gates[entry->gate], slot);
     }
-    entry->lru_gate = (uint8_t)index;
+    entry->gate = index & 63u;
     if (tokens > 0) {
         link_first(self, gate, slot, tokens);
     }
@@ -85,14 +86,14 @@ void rt_sim_cache_use(rt_sim *self, uint32_t index, uint32_t slot) {
     const uint32_t shared = prefix == RT_SIM_NO_SLOT ? 0 : least(task->shared_tokens, task->prompt_tokens);
     put(self, index, slot, task->prompt_tokens - shared);
     if (shared > 0) {
-        const uint32_t before = self->slots[prefix].lru_tokens;
+        const uint32_t before = self->entries[prefix].tokens;
         put(self, index, prefix, shared > before ? shared : before);
     }
 }
 
 void rt_sim_cache_drop(rt_sim *self, uint32_t slot) {
-    if (self->slots[slot].lru_tokens > 0) {
-        unlink_entry(self, &self->gates[self->slots[slot].lru_gate], slot);
+    if (self->entries[slot].tokens > 0) {
+        unlink_entry(self, &self->gates[self->entries[slot].gate], slot);
     }
 }
 

@@ -147,7 +147,7 @@ static uint64_t tool_latency(const rt_sim *self, const rt_sim_gate *gate, rt_sim
 
 static void count_sent(rt_sim *self, rt_sim_gate *gate, rt_sim_slot *task, uint64_t latency_ns) {
     gate->counts.calls++;
-    task->attempts++;
+    rt_sim_link_of(self, task)->attempts++;
     self->totals.attempts++;
     if (is_model(task)) {
         self->models[task->model].calls++;
@@ -155,12 +155,12 @@ static void count_sent(rt_sim *self, rt_sim_gate *gate, rt_sim_slot *task, uint6
     if (task->task >= self->scenario.warmup_tasks) {
         rt_histogram *const wait =
             &self->histograms[is_model(task) ? RT_SIM_HISTOGRAM_MODEL : RT_SIM_HISTOGRAM_TOOL];
-        rt_histogram_record(wait, self->now_ns - task->at_ns);
+        rt_histogram_record(wait, self->now_ns - rt_sim_link_of(self, task)->at_ns);
         rt_histogram_record(gate->latency, latency_ns);
     }
 }
 
-/* The task's at_ns is when it got in line. */
+/* Its link's at_ns is when it got in line. */
 void rt_sim_call_send(rt_sim *self, uint32_t index, uint32_t slot) {
     rt_sim_slot *const task = &self->slots[slot];
     rt_sim_gate *const gate = &self->gates[index];
@@ -214,8 +214,8 @@ void rt_sim_call_prefilled(rt_sim *self, uint32_t slot) {
     rt_sim_trace_span(self, task, RT_SIM_SPAN_MODEL, RT_SIM_CALL_PREEMPTED);
     rt_sim_trace_asked(self, task);
     task->state = RT_SIM_STATE_LINE;
-    task->at_ns = self->now_ns;
-    rt_sim_line_put_first(&gate->line, self->slots, slot);
+    self->links[slot].at_ns = self->now_ns;
+    rt_sim_line_put_first(&gate->line, self->links, slot);
     gate->cause = RT_SIM_LIMIT_KV;
     rt_sim_gate_pump(self, index);
 }
@@ -291,7 +291,7 @@ void rt_sim_call_end(rt_sim *self, uint32_t slot) {
     if (is_model(task)) {
         gate->kv_used -= gate->kv_tokens > 0 ? kv_needed(self, gate, task) : 0;
         rt_sim_bucket_give(&gate->tokens, reserved_output(self, task) - task->output_tokens, self->now_ns);
-        task->flags &= (uint8_t)~RT_SIM_FLAG_KV_WHOLE;
+        task->flags &= 31u & ~(unsigned)RT_SIM_FLAG_KV_WHOLE;
     }
     if (outcome == RT_SIM_CALL_OK) {
         count_success(self, gate, task);

@@ -158,6 +158,10 @@ static rt_status check_classes(const rt_sim_scenario *s, rt_message *why) {
         shares += s->classes[i].share;
     }
     REQUIRE(s->recorded_count > 0 || (shares > 0 && shares < CERTAIN), "classes: the shares must sum to 1 .. 2^32 - 1");
+    REQUIRE(s->prefixes_count == 0 || s->prefix_tokens != NULL, "prefix_tokens: give one for each prefix");
+    for (uint32_t i = 0; i < s->prefixes_count; i++) {
+        REQUIRE(s->prefix_tokens[i] <= RT_SIM_PROMPT_MAX, "prefix_tokens[%u]: choose at most 2^26 - 1", i);
+    }
     for (uint32_t i = 0; i < s->tool_uses_count; i++) {
         REQUIRE(s->tool_uses[i].tool < s->tools_count && s->tool_uses[i].per_step_permille <= 65000000u,
                 "tool_uses[%u]: tool or per_step_permille is wrong", i);

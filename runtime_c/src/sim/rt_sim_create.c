@@ -1,8 +1,12 @@
 /* Making a simulation out of a scenario, and giving it back. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "rt_sim_state.h"
+
+#define LARGE_PAGE ((size_t)2 << 20)
+#define MANY_LARGE_PAGES 4u
 
 static void set_up_histogram(rt_histogram *histogram) {
     histogram->min_ns = UINT64_MAX; /* the rest is zero, and stays untouched until something is recorded */
@@ -45,9 +49,7 @@ static void set_up_provider(rt_sim *self, uint32_t index) {
     gate->kv_tokens = from->kv_tokens;
     gate->cache_tokens = from->cache_tokens;
     gate->first_prefix = self->slots_used;
-    for (uint32_t i = 0; gate->cache_tokens > 0 && i < self->scenario.prefixes_count; i++) {
-        self->slots[self->slots_used++] = (rt_sim_slot){.state = RT_SIM_STATE_PREFIX};
-    }
+    self->slots_used += gate->cache_tokens > 0 ? self->scenario.prefixes_count : 0;
 }
 
 static void set_up_tool(rt_sim *self, uint32_t index) {
@@ -90,6 +92,18 @@ static uint64_t slots_wanted(const rt_sim_scenario *scenario) {
     return tasks + (uint64_t)scenario->providers_count * scenario->prefixes_count + scenario->events_count + (1u << 17);
 }
 
+/* Tasks are visited in the order of their events, which is none in memory: with large pages the addresses of many are
+ * known at once. */
+static void *make_large(rt_sim *self, size_t bytes_of_one) {
+    char *const memory = rt_allocate_lines(&self->allocator, self->slots_count, bytes_of_one);
+    const size_t bytes = (size_t)self->slots_count * bytes_of_one;
+    const size_t skipped = memory == NULL ? 0 : LARGE_PAGE - (uintptr_t)memory % LARGE_PAGE;
+    if (memory != NULL && bytes >= MANY_LARGE_PAGES * LARGE_PAGE) {
+        madvise(memory + skipped, (bytes - skipped) / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* or not: no matter */
+    }
+    return memory;
+}
+
 static rt_status make_arrays(rt_sim *self) {
     const rt_sim_scenario *const s = &self->scenario;
     const uint64_t slots = slots_wanted(s);
@@ -98,8 +112,11 @@ static rt_status make_arrays(rt_sim *self) {
     }
     self->slots_count = (uint32_t)slots;
     self->gates_count = s->providers_count + s->tools_count;
-    self->slots = rt_allocate_lines(&self->allocator, self->slots_count, sizeof *self->slots);
-    const bool made = self->slots != NULL && make(self, &self->gates, self->gates_count, sizeof *self->gates) &&
+    self->slots = make_large(self, sizeof *self->slots);
+    self->links = make_large(self, sizeof *self->links);
+    self->entries = make_large(self, sizeof *self->entries);
+    const bool made = self->slots != NULL && self->links != NULL && self->entries != NULL &&
+                      make(self, &self->gates, self->gates_count, sizeof *self->gates) &&
                       make(self, &self->classes, s->classes_count, sizeof *self->classes) &&
                       make(self, &self->tenants, s->tenants_count, sizeof *self->tenants) &&
                       make(self, &self->models, s->models_count, sizeof *self->models) &&
@@ -123,7 +140,9 @@ static rt_status build(rt_sim *self, rt_message *why) {
         status = rt_sim_timeline_init(self);
     }
     if (status == RT_OK) {
-        status = rt_sim_queue_init(&self->queue, self->slots, &self->allocator);
+        status = rt_sim_queue_init(&self->queue, self->links, &self->allocator);
+        self->queue.slots = self->slots;
+        self->queue.entries = self->entries;
     }
     if (status != RT_OK) {
         return rt_fail(why, status, "there is not enough memory for %llu tasks; lower tasks or the horizon",
@@ -169,6 +188,8 @@ void rt_sim_destroy(rt_sim *self) {
         rt_sim_queue_reset(&self->queue);
     }
     rt_free_lines(allocator, self->slots);
+    rt_free_lines(allocator, self->links);
+    rt_free_lines(allocator, self->entries);
     rt_free_lines(allocator, self->histograms);
     void *const arrays[] = {self->gates,    self->classes,   self->tenants, self->models, self->slowest,
                             self->failures, self->evaluated, self->traces,  self->spans,  self->timeline};

@@ -31,7 +31,7 @@ void rt_sim_task_summary(const rt_sim *self, const rt_sim_slot *task, uint32_t o
                          .steps = started ? steps_done(task, outcome) : 0,
                          .degradations = task->degraded,
                          .logical_operations = task->logical,
-                         .attempts = task->attempts,
+                         .attempts = rt_sim_link_of(self, task)->attempts,
                          .arrived_ns = task->arrived_ns,
                          .ended_ns = self->now_ns,
                          .tokens_input = task->tokens_input,

@@ -35,7 +35,7 @@ uint32_t rt_sim_gate_enter(rt_sim *self, uint32_t slot) {
     const uint32_t kind = task->use == RT_SIM_MODEL_OPERATION ? RT_SIM_SPAN_MODEL : RT_SIM_SPAN_TOOL;
     uint64_t when_ns = 0;
     const rt_sim_limit limit = rt_sim_call_try(self, gate, task, &when_ns);
-    task->at_ns = self->now_ns;
+    self->links[slot].at_ns = self->now_ns;
     if (limit == RT_SIM_LIMIT_NEVER) {
         return refuse(self, gate, task, kind);
     }
@@ -47,13 +47,13 @@ uint32_t rt_sim_gate_enter(rt_sim *self, uint32_t slot) {
     if (gate->overflow == RT_SIM_REJECT && limit != RT_SIM_LIMIT_NONE && limit != RT_SIM_LIMIT_KV) {
         gate->counts.calls++;
         gate->counts.throttled++;
-        task->attempts++;
+        self->links[slot].attempts++;
         self->totals.attempts++;
         rt_sim_trace_span(self, task, kind, RT_SIM_CALL_429);
         return RT_SIM_CALL_429;
     }
     task->state = RT_SIM_STATE_LINE;
-    rt_sim_line_put(&gate->line, self->slots, slot);
+    rt_sim_line_put(&gate->line, self->links, slot);
     if (gate->line.count == 1) {
         head_waits(self, index, limit, when_ns);
     }
@@ -71,8 +71,8 @@ void rt_sim_gate_pump(rt_sim *self, uint32_t index) {
             head_waits(self, index, limit, when_ns);
             return;
         }
-        rt_sim_line_take(&gate->line, self->slots, self->now_ns);
-        gate->ceilings[gate->cause].waited_ns += self->now_ns - task->at_ns;
+        rt_sim_line_take(&gate->line, self->links, self->now_ns);
+        gate->ceilings[gate->cause].waited_ns += self->now_ns - self->links[slot].at_ns;
         if (limit == RT_SIM_LIMIT_NONE) {
             rt_sim_call_send(self, index, slot);
         } else { /* what was cached when it got in line is so no longer, and without it the call is too large */

@@ -30,7 +30,7 @@ static inline void rt_sim_ceiling_hit(rt_sim_ceiling *self, uint64_t now_ns) {
     }
 }
 
-/* Waiters, linked through the slots. */
+/* Waiters, by their links. */
 typedef struct rt_sim_line {
     uint32_t head, tail;
     uint64_t count, count_max;
@@ -41,20 +41,20 @@ static inline void rt_sim_line_init(rt_sim_line *self) {
     *self = (rt_sim_line){.head = RT_SIM_NO_SLOT, .tail = RT_SIM_NO_SLOT};
 }
 
-static inline void rt_sim_line_put(rt_sim_line *self, rt_sim_slot *slots, uint32_t slot) {
-    slots[slot].next = RT_SIM_NO_SLOT;
+static inline void rt_sim_line_put(rt_sim_line *self, rt_sim_link *links, uint32_t slot) {
+    links[slot].next = RT_SIM_NO_SLOT;
     if (self->head == RT_SIM_NO_SLOT) {
         self->head = slot;
     } else {
-        slots[self->tail].next = slot;
+        links[self->tail].next = slot;
     }
     self->tail = slot;
     self->count++;
     self->count_max = self->count > self->count_max ? self->count : self->count_max;
 }
 
-static inline void rt_sim_line_put_first(rt_sim_line *self, rt_sim_slot *slots, uint32_t slot) {
-    slots[slot].next = self->head;
+static inline void rt_sim_line_put_first(rt_sim_line *self, rt_sim_link *links, uint32_t slot) {
+    links[slot].next = self->head;
     self->tail = self->head == RT_SIM_NO_SLOT ? slot : self->tail;
     self->head = slot;
     self->count++;
@@ -62,11 +62,11 @@ static inline void rt_sim_line_put_first(rt_sim_line *self, rt_sim_slot *slots, 
 }
 
 /* The line is not empty. The waiter's at_ns says since when it has waited. */
-static inline uint32_t rt_sim_line_take(rt_sim_line *self, const rt_sim_slot *slots, uint64_t now_ns) {
+static inline uint32_t rt_sim_line_take(rt_sim_line *self, const rt_sim_link *links, uint64_t now_ns) {
     const uint32_t slot = self->head;
-    const uint64_t age_ns = now_ns - slots[slot].at_ns;
+    const uint64_t age_ns = now_ns - links[slot].at_ns;
     self->age_max_ns = age_ns > self->age_max_ns ? age_ns : self->age_max_ns;
-    self->head = slots[slot].next;
+    self->head = links[slot].next;
     self->count--;
     return slot;
 }

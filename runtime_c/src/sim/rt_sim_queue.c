@@ -3,6 +3,12 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define FIRST_AHEAD 14u /* buckets */
+#define SECOND_AHEAD 10u
+#define THIRD_AHEAD 6u
+#define SLOTS_AHEAD 3u
+#define FIRST_ROOM 64u  /* events in the bottom */
+#define LARGE_ROOM 65536u
 #define FIRST_BITS 10u
 #define LAST_BITS 20u
 #define FIRST_SHIFT 20u
@@ -30,11 +36,21 @@ static rt_status bottom_reserve(rt_sim_queue *self, size_t room) {
     return RT_OK;
 }
 
+/* A burst of events of one time has passed: what they needed goes back. */
+static void bottom_shrink(rt_sim_queue *self) {
+    rt_sim_queue_entry *const smaller = rt_allocate_array(self->allocator, FIRST_ROOM, sizeof *smaller);
+    if (smaller != NULL) {
+        rt_free(self->allocator, self->bottom);
+        self->bottom = smaller;
+        self->bottom_room = FIRST_ROOM;
+    }
+}
+
 static rt_status bottom_push(rt_sim_queue *self, uint32_t slot) {
     if (bottom_reserve(self, self->bottom_count + 1) != RT_OK) {
         return RT_NO_MEMORY;
     }
-    const rt_sim_queue_entry entry = {self->slots[slot].at_ns, self->slots[slot].sequence, slot};
+    const rt_sim_queue_entry entry = {self->links[slot].at_ns, self->links[slot].sequence, slot};
     rt_sim_queue_entry *const heap = self->bottom;
     size_t at = self->bottom_count++;
     while (at > 0 && before(&entry, &heap[(at - 1) / 2])) {
@@ -60,19 +76,22 @@ static uint32_t bottom_pop(rt_sim_queue *self) {
         at = child;
     }
     heap[at] = last;
+    if (count == 0 && self->bottom_room >= LARGE_ROOM) {
+        bottom_shrink(self);
+    }
     return slot;
 }
 
 /* ---- the rungs ---- */
 
 static void to_list(rt_sim_queue *self, uint32_t *head, uint32_t slot) {
-    self->slots[slot].next = *head;
+    self->links[slot].next = *head;
     *head = slot;
 }
 
 /* Puts a slot whose key is set where it belongs. */
 static rt_status place(rt_sim_queue *self, uint32_t slot) {
-    const uint64_t bucket = self->slots[slot].at_ns >> self->shift;
+    const uint64_t bucket = self->links[slot].at_ns >> self->shift;
     if (bucket <= self->present) {
         return bottom_push(self, slot);
     }
@@ -87,7 +106,7 @@ static rt_status place(rt_sim_queue *self, uint32_t slot) {
         self->in_epochs++;
         self->far_pushes++;
     } else {
-        const uint64_t at_ns = self->slots[slot].at_ns;
+        const uint64_t at_ns = self->links[slot].at_ns;
         self->beyond_ns = self->beyond == RT_SIM_NO_SLOT || at_ns < self->beyond_ns ? at_ns : self->beyond_ns;
         to_list(self, &self->beyond, slot);
         self->far_pushes++;
@@ -98,11 +117,38 @@ static rt_status place(rt_sim_queue *self, uint32_t slot) {
 static rt_status place_list(rt_sim_queue *self, uint32_t head, uint64_t *counter) {
     rt_status status = RT_OK;
     for (uint32_t slot = head, next; slot != RT_SIM_NO_SLOT && status == RT_OK; slot = next) {
-        next = self->slots[slot].next;
+        next = self->links[slot].next;
         *counter -= 1;
         status = place(self, slot);
     }
     return status;
+}
+
+/* The memory of a million tasks is far away: ask for what comes next before it is needed, one link of a list at a
+ * time, then the tasks. */
+static void fetch_ahead(const rt_sim_queue *self, uint64_t index) {
+    const uint32_t *const buckets = self->buckets + index;
+    if (self->slots == NULL || index + FIRST_AHEAD >= UINT64_C(1) << self->bits) {
+        return;
+    }
+    if (buckets[FIRST_AHEAD] != RT_SIM_NO_SLOT) {
+        __builtin_prefetch(&self->links[buckets[FIRST_AHEAD]]);
+    }
+    if (buckets[SECOND_AHEAD] != RT_SIM_NO_SLOT) {
+        const uint32_t second = self->links[buckets[SECOND_AHEAD]].next;
+        __builtin_prefetch(second == RT_SIM_NO_SLOT ? self->links : &self->links[second]);
+    }
+    if (buckets[THIRD_AHEAD] != RT_SIM_NO_SLOT) {
+        const uint32_t second = self->links[buckets[THIRD_AHEAD]].next;
+        const uint32_t third = second == RT_SIM_NO_SLOT ? RT_SIM_NO_SLOT : self->links[second].next;
+        __builtin_prefetch(third == RT_SIM_NO_SLOT ? self->links : &self->links[third]);
+    }
+    for (uint32_t slot = buckets[SLOTS_AHEAD]; slot != RT_SIM_NO_SLOT; slot = self->links[slot].next) {
+        const char *const lines = (const char *)&self->slots[slot];
+        __builtin_prefetch(lines);
+        __builtin_prefetch(lines + sizeof(rt_sim_slot) - 1u);
+        __builtin_prefetch(&self->entries[slot]);
+    }
 }
 
 /* Opens the next bucket of this epoch that holds something. False: there is none. */
@@ -122,9 +168,7 @@ static bool open_bucket(rt_sim_queue *self, rt_status *status) {
     self->present = (self->present & ~(size - 1u)) | index;
     const uint32_t head = self->buckets[index];
     self->buckets[index] = RT_SIM_NO_SLOT;
-    if (index + 4 < size && self->buckets[index + 4] != RT_SIM_NO_SLOT) {
-        __builtin_prefetch(&self->slots[self->buckets[index + 4]]);
-    }
+    fetch_ahead(self, index);
     const uint64_t held = self->in_buckets;
     *status = place_list(self, head, &self->in_buckets);
     self->opened++;
@@ -165,7 +209,7 @@ static bool open_epoch(rt_sim_queue *self, rt_status *status) {
 
 static void collect(rt_sim_queue *self, uint32_t *all, uint32_t *head) {
     for (uint32_t slot = *head, next; slot != RT_SIM_NO_SLOT; slot = next) {
-        next = self->slots[slot].next;
+        next = self->links[slot].next;
         to_list(self, all, slot);
     }
     *head = RT_SIM_NO_SLOT;
@@ -192,8 +236,8 @@ static uint32_t collect_all(rt_sim_queue *self) {
 /* The power of 2 (as exponent) that nine in ten of the pending events are nearer than. */
 static unsigned reach_bits(const rt_sim_queue *self, uint32_t all, uint64_t now_ns) {
     uint64_t counts[65] = {0};
-    for (uint32_t slot = all; slot != RT_SIM_NO_SLOT; slot = self->slots[slot].next) {
-        const uint64_t away = self->slots[slot].at_ns - now_ns;
+    for (uint32_t slot = all; slot != RT_SIM_NO_SLOT; slot = self->links[slot].next) {
+        const uint64_t away = self->links[slot].at_ns - now_ns;
         counts[away == 0 ? 0 : 64 - __builtin_clzll(away)]++;
     }
     uint64_t seen = counts[0];
@@ -222,11 +266,11 @@ static rt_status allocate_buckets(rt_sim_queue *self, unsigned bits) {
     return RT_OK;
 }
 
-/* About eight events a bucket where they are dense, and most of them in this epoch. */
+/* Two to four events a bucket where they are dense, and most of them in this epoch. */
 static rt_status choose_widths(rt_sim_queue *self, uint64_t now_ns) {
     const uint32_t all = collect_all(self);
     unsigned bits = FIRST_BITS;
-    while (bits < LAST_BITS && (UINT64_C(2) << bits) < self->count) {
+    while (bits < LAST_BITS && (UINT64_C(1) << bits) < self->count) {
         bits++;
     }
     rt_status status = bits == self->bits ? RT_OK : allocate_buckets(self, bits);
@@ -243,22 +287,23 @@ static rt_status choose_widths(rt_sim_queue *self, uint64_t now_ns) {
 
 static bool widths_are_bad(const rt_sim_queue *self) {
     const uint64_t size = UINT64_C(1) << self->bits;
-    const bool grown = self->bits < LAST_BITS && self->count > 4 * size;
+    const bool grown = self->bits < LAST_BITS && self->count > 2 * size;
     const bool judged = self->pushes > 8 * self->count + 4096;
     return grown || (judged && (self->opened_events > CROWDED * self->opened || 2 * self->far_pushes > self->pushes));
 }
 
 /* ---- the interface ---- */
 
-rt_status rt_sim_queue_init(rt_sim_queue *self, rt_sim_slot *slots, rt_allocator *allocator) {
-    *self = (rt_sim_queue){.slots = slots, .allocator = allocator, .shift = FIRST_SHIFT, .beyond = RT_SIM_NO_SLOT};
+rt_status rt_sim_queue_init(rt_sim_queue *self, rt_sim_link *links, rt_allocator *allocator) {
+    *self = (rt_sim_queue){
+        .links = links, .allocator = allocator, .shift = FIRST_SHIFT, .beyond = RT_SIM_NO_SLOT};
     memset(self->epochs, 0xff, sizeof self->epochs);
-    self->bottom = rt_allocate_array(allocator, 64, sizeof *self->bottom);
+    self->bottom = rt_allocate_array(allocator, FIRST_ROOM, sizeof *self->bottom);
     if (self->bottom == NULL || allocate_buckets(self, FIRST_BITS) != RT_OK) {
         rt_sim_queue_reset(self);
         return RT_NO_MEMORY;
     }
-    self->bottom_room = 64;
+    self->bottom_room = FIRST_ROOM;
     return RT_OK;
 }
 
@@ -273,8 +318,8 @@ void rt_sim_queue_reset(rt_sim_queue *self) {
 }
 
 rt_status rt_sim_queue_push(rt_sim_queue *self, uint32_t slot, uint64_t at_ns) {
-    self->slots[slot].at_ns = at_ns;
-    self->slots[slot].sequence = self->sequence++;
+    self->links[slot].at_ns = at_ns;
+    self->links[slot].sequence = self->sequence++;
     self->pushes++;
     self->count++;
     return place(self, slot);

@@ -21,9 +21,12 @@ typedef struct rt_sim_queue_entry {
     uint32_t slot;
 } rt_sim_queue_entry;
 
-/* Private but for `count`. */
+/* Private but for `count`, and for `slots` and `entries`, which may be set after rt_sim_queue_init: what the links belong
+ * to is then fetched ahead of its events. */
 typedef struct rt_sim_queue {
-    rt_sim_slot *slots;
+    rt_sim_link *links;
+    const rt_sim_slot *slots;
+    const rt_sim_entry *entries;
     rt_allocator *allocator;
     uint64_t count;
     uint64_t sequence;           /* of the next push */
@@ -40,8 +43,8 @@ typedef struct rt_sim_queue {
     uint64_t opened, opened_events, far_pushes, pushes; /* since the widths were chosen */
 } rt_sim_queue;
 
-/* `slots` may hold more than the queue does; the pointer must stay. RT_NO_MEMORY leaves nothing behind. */
-rt_status rt_sim_queue_init(rt_sim_queue *self, rt_sim_slot *slots, rt_allocator *allocator);
+/* The array may hold more than the queue does; the pointer must stay. RT_NO_MEMORY leaves nothing behind. */
+rt_status rt_sim_queue_init(rt_sim_queue *self, rt_sim_link *links, rt_allocator *allocator);
 void rt_sim_queue_reset(rt_sim_queue *self);
 
 /* Plans slot's event at at_ns, which is not before the last pop. RT_NO_MEMORY: it was not planned. */

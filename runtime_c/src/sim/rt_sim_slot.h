@@ -1,5 +1,7 @@
-/* A task in flight, in 120 bytes. The same shape serves what only has a time in the event queue (the next arrival,
- * the wake of a line) and the entries of the prefix caches, so that one number names any of them. */
+/* A task in flight, in 116 bytes of three arrays with one number for all: what it is (rt_sim_slot), its place in the
+ * event queue or in a line (rt_sim_link), its place in a prefix cache (rt_sim_entry). A walk along a list touches the
+ * small one alone. The same numbers name what only has a time in the event queue (the next arrival, the wake of a line)
+ * and the prefixes that tasks share. */
 #ifndef RT_SIM_SLOT_H
 #define RT_SIM_SLOT_H
 
@@ -15,7 +17,6 @@ typedef enum rt_sim_state {
     RT_SIM_STATE_WAKE,     /* of the line of gate `origin` */
     RT_SIM_STATE_EVENT,    /* scenario.events[origin]; begins */
     RT_SIM_STATE_TIMELINE,
-    RT_SIM_STATE_PREFIX,   /* an entry of a prefix cache */
     RT_SIM_STATE_QUEUED,   /* waits for a worker slot */
     RT_SIM_STATE_LINE,     /* waits at a gate */
     RT_SIM_STATE_PREFILL,  /* the provider reads the prompt (KV memory with preemption only) */
@@ -26,33 +27,43 @@ typedef enum rt_sim_state {
 enum { RT_SIM_FLAG_TRACED = 1, RT_SIM_FLAG_KV_WHOLE = 2, RT_SIM_FLAG_EFFORT = 4, RT_SIM_FLAG_UNPRICED = 8 };
 
 typedef struct rt_sim_slot {
-    uint64_t at_ns;       /* of its event; while it waits: since when */
-    uint64_t sequence;    /* order of events of one time */
     uint64_t arrived_ns;
     uint64_t cost_pusd;
-    uint32_t next;        /* in the event queue, a line or the free list; it is in one of them at most */
-    uint32_t task;        /* number */
-    uint32_t origin;      /* class or recorded task */
-    uint32_t lru_before, lru_after, lru_tokens; /* its transcript in the prefix cache of lru_gate; 0 tokens: in none */
+    uint32_t task;   /* number */
+    uint32_t origin; /* class or recorded task */
     uint32_t fixed_tokens; /* system + tools + documents + user */
     uint32_t shared_tokens;
     uint32_t transcript_tokens;
     uint32_t prompt_tokens, cached_tokens, output_tokens; /* of the operation */
     uint32_t tokens_input, tokens_cached, tokens_output;  /* of the task so far */
-    uint32_t attempts;
+    uint32_t state : 4;
+    uint32_t flags : 5;
+    uint32_t outcome : 3; /* of the call that is on its way, decided when it starts */
+    uint32_t tenant : 10;
+    uint32_t model : 10;
     uint16_t logical;
     uint16_t steps, step;
-    uint16_t tenant;
-    uint16_t model;
-    uint16_t use, repeat; /* which operation of the step */
-    uint16_t degraded;    /* bit d: degradation d */
-    uint8_t lru_gate;
-    uint8_t state;
-    uint8_t flags;
-    uint8_t outcome;             /* of the call that is on its way, decided when it starts */
+    uint16_t use, repeat;         /* which operation of the step */
+    uint16_t degraded;            /* bit d: degradation d */
     uint8_t tries[RT_SIM_LAYERS]; /* further attempts of each layer */
 } rt_sim_slot;
 
-_Static_assert(sizeof(rt_sim_slot) <= 120, "the event queue and the rest share 8 bytes a task");
+typedef struct rt_sim_link {
+    uint64_t at_ns;    /* of its event; while it waits: since when */
+    uint64_t sequence; /* order of events of one time */
+    uint32_t next;     /* in the event queue, a line or the free list; it is in one of them at most */
+    uint32_t attempts; /* of the task so far; here, where there is room */
+} rt_sim_link;
+
+typedef struct rt_sim_entry {
+    uint32_t before, after;
+    uint32_t tokens : 26; /* 0: in no cache */
+    uint32_t gate : 6;
+} rt_sim_entry;
+
+#define RT_SIM_PROMPT_MAX ((UINT32_C(1) << 26) - 1u)
+
+_Static_assert(sizeof(rt_sim_slot) + sizeof(rt_sim_link) + sizeof(rt_sim_entry) <= 116,
+               "the buckets of the event queue take four bytes more");
 
 #endif

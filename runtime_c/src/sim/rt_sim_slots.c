@@ -4,25 +4,26 @@
 uint32_t rt_sim_slot_take(rt_sim *self, rt_sim_state state) {
     uint32_t slot = self->free;
     if (slot != RT_SIM_NO_SLOT) {
-        self->free = self->slots[slot].next;
+        self->free = self->links[slot].next;
     } else if (self->slots_used < self->slots_count) {
         slot = self->slots_used++;
     } else {
         self->status = RT_FULL;
         return RT_SIM_NO_SLOT;
     }
-    self->slots[slot] = (rt_sim_slot){.state = (uint8_t)state, .next = RT_SIM_NO_SLOT};
+    self->slots[slot] = (rt_sim_slot){.state = (unsigned)state & 15u};
+    self->links[slot].attempts = 0;
     return slot;
 }
 
 void rt_sim_slot_give(rt_sim *self, uint32_t slot) {
     self->slots[slot].state = RT_SIM_STATE_FREE;
-    self->slots[slot].next = self->free;
+    self->links[slot].next = self->free;
     self->free = slot;
 }
 
 void rt_sim_plan(rt_sim *self, uint32_t slot, rt_sim_state state, uint64_t at_ns) {
-    self->slots[slot].state = (uint8_t)state;
+    self->slots[slot].state = (unsigned)state & 15u;
     const rt_status status = rt_sim_queue_push(&self->queue, slot, at_ns);
     if (status != RT_OK) {
         self->status = status;
@@ -73,7 +74,7 @@ static rt_sim_line *next_line(rt_sim *self) {
 }
 
 static uint64_t head_age(const rt_sim *self, const rt_sim_line *line) {
-    return line->count == 0 ? 0 : self->now_ns - self->slots[line->head].at_ns;
+    return line->count == 0 ? 0 : self->now_ns - self->links[line->head].at_ns;
 }
 
 uint64_t rt_sim_queue_age(const rt_sim *self) {
@@ -109,8 +110,8 @@ static void put_in_line(rt_sim *self, uint32_t slot) {
         tenant->pass = self->pass;
     }
     task->state = RT_SIM_STATE_QUEUED;
-    task->at_ns = self->now_ns;
-    rt_sim_line_put(line, self->slots, slot);
+    self->links[slot].at_ns = self->now_ns;
+    rt_sim_line_put(line, self->links, slot);
     rt_sim_ceiling_hit(&self->slots_ceiling, self->now_ns);
     self->waiting++;
     self->waiting_max = self->waiting > self->waiting_max ? self->waiting : self->waiting_max;
@@ -133,8 +134,8 @@ void rt_sim_admit(rt_sim *self, uint32_t slot) {
 
 void rt_sim_slots_pump(rt_sim *self) {
     while (self->waiting > 0 && slot_is_free(self)) {
-        const uint32_t slot = rt_sim_line_take(next_line(self), self->slots, self->now_ns);
-        const uint64_t waited_ns = self->now_ns - self->slots[slot].at_ns;
+        const uint32_t slot = rt_sim_line_take(next_line(self), self->links, self->now_ns);
+        const uint64_t waited_ns = self->now_ns - self->links[slot].at_ns;
         self->waiting--;
         self->waiting_age_max_ns = waited_ns > self->waiting_age_max_ns ? waited_ns : self->waiting_age_max_ns;
         self->slots_ceiling.waited_ns += waited_ns;

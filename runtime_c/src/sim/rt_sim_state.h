@@ -73,7 +73,9 @@ enum { RT_SIM_HISTOGRAM_DURATION, RT_SIM_HISTOGRAM_QUEUE, RT_SIM_HISTOGRAM_STEPS
 struct rt_sim {
     rt_sim_scenario scenario;
     rt_allocator allocator;
-    rt_sim_slot *slots;
+    rt_sim_slot *slots; /* these three have the same numbers */
+    rt_sim_link *links;
+    rt_sim_entry *entries;
     uint32_t slots_count, slots_used; /* the latter: ever taken */
     uint32_t free;                    /* list */
     rt_sim_queue queue;
@@ -202,6 +204,10 @@ void rt_sim_write_gates(const rt_sim *self, rt_json *json);
 void rt_sim_write_ceilings(const rt_sim *self, rt_json *json);
 void rt_sim_write_wide(rt_json *json, const char *key, unsigned __int128 value);
 void rt_sim_write_histogram(rt_json *json, const char *key, const rt_histogram *histogram, const char *unit);
+
+static inline rt_sim_link *rt_sim_link_of(const rt_sim *self, const rt_sim_slot *task) {
+    return &self->links[task - self->slots];
+}
 
 static inline rt_sim_gate *rt_sim_provider_of(const rt_sim *self, uint32_t model) {
     return &self->gates[self->scenario.models[model].provider];

@@ -77,17 +77,19 @@ static void begin_model(rt_sim *self, uint32_t slot) {
     task->use = RT_SIM_MODEL_OPERATION;
     task->repeat = 0;
     if (recorded(self)) {
-        task->model = (uint16_t)self->scenario.recorded[task->origin].model;
+        task->model = self->scenario.recorded[task->origin].model & 1023u;
         task->prompt_tokens = step_of(self, task)->input_tokens;
         output = step_of(self, task)->output_tokens;
     } else {
-        task->model = (uint16_t)class_of(self, task)->model;
+        task->model = class_of(self, task)->model & 1023u;
         task->prompt_tokens = task->fixed_tokens + task->transcript_tokens;
         output = drawn(self, task, &class_of(self, task)->output_tokens, RT_SIM_DRAW_OUTPUT);
     }
     if (self->scenario.degradations_count > 0) {
         const rt_sim_degradation *const fallback = rt_sim_degrade(self, task, RT_SIM_FALLBACK_MODEL);
-        task->model = fallback != NULL ? (uint16_t)fallback->model : task->model;
+        if (fallback != NULL) {
+            task->model = fallback->model & 1023u;
+        }
         truncate_context(self, slot);
         lower_effort(self, task, &output);
     }
@@ -153,7 +155,8 @@ uint32_t rt_sim_attempt(rt_sim *self, uint32_t slot) {
     }
     if (task->use == RT_SIM_MODEL_OPERATION) {
         const uint64_t context = self->scenario.models[task->model].context_tokens;
-        if (context > 0 && (uint64_t)task->prompt_tokens + task->output_tokens > context) {
+        const uint64_t whole = (uint64_t)task->prompt_tokens + task->output_tokens;
+        if (task->prompt_tokens > RT_SIM_PROMPT_MAX || (context > 0 && whole > context)) {
             gate->counts.refused++;
             rt_sim_trace_span(self, task, RT_SIM_SPAN_MODEL, RT_SIM_CALL_REFUSED);
             return RT_SIM_CALL_REFUSED;
