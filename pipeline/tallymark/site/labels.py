@@ -88,7 +88,7 @@ def fixture(report: ReportData) -> Sentence:
         parts += [
             words("; "),
             Shown(value_text(constants["workers"]), f"constant:{report.name}/workers"),
-            words(" workers"),
+            words(" worker" if constants["workers"] == 1 else " workers"),
         ]
     machine = constants.get("machine")
     return (*parts, words("; machine: "), *machine_words(report, machine), words("."))

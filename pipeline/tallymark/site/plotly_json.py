@@ -109,4 +109,5 @@ def _axis(axis: Axis) -> dict[str, Any]:
         # the page's script turns quantiles into 1/(1-q) on a logarithmic axis
         return ticks | {"type": "linear"}
     # Plotly takes the ends of a logarithmic axis as powers of ten
-    return ticks | {"type": "log", "range": [math.log10(axis.low), math.log10(axis.high)]}
+    # and drops a mark that lies on an end but for the rounding of its logarithm
+    return ticks | {"type": "log", "range": [math.log10(axis.low) - 1e-9, math.log10(axis.high) + 1e-9]}
