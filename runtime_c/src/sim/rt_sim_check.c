@@ -195,13 +195,17 @@ static rt_status check_recorded(const rt_sim_scenario *s, rt_message *why) {
 }
 
 static rt_status check_policies(const rt_sim_scenario *s, rt_message *why) {
+    uint64_t attempts = 1;
     REQUIRE(s->retries_count <= RT_SIM_LAYERS, "retries: give at most 3 layers");
     for (uint32_t i = 0; i < s->retries_count; i++) {
         const rt_sim_retry *const layer = &s->retries[i];
         REQUIRE(layer->name != NULL && layer->attempts >= 1 && layer->attempts <= 255, "retries[%u]: choose 1 to 255 attempts", i);
         REQUIRE(layer->backoff <= RT_SIM_BACKOFF_EXPONENTIAL && layer->delay_ns <= LONGEST_NS && layer->cap_ns <= LONGEST_NS,
                 "retries[%u]: the backoff is wrong", i);
+        attempts *= layer->attempts;
     }
+    REQUIRE(attempts <= 10000, "retries: the layers make %llu attempts of one operation; choose 10,000 at most",
+            (unsigned long long)attempts);
     REQUIRE(s->breaker_open_ns <= LONGEST_NS, "breaker_open_ns: choose at most 2^53");
     REQUIRE(s->degradations_count <= RT_SIM_DEGRADATIONS, "degradations: give at most 16");
     for (uint32_t i = 0; i < s->degradations_count; i++) {
