@@ -1,0 +1,91 @@
+"""``tallymark load plan``: what it says of scenarios that are worked out by hand, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from support import hand
+
+from tallymark.agentload import load_plan, scenario_file
+from tallymark.cli.load_plan import plan
+from tallymark.errors import UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(plan, list(arguments), obj=ROOT, standalone_mode=False)
+
+
+def of(tasks: int = 20, **sections: dict[str, Any]) -> load_plan.LoadPlan:
+    return load_plan.plan(hand.scenario(**sections), tasks=tasks)
+
+
+def test_the_support_desk_is_bound_by_its_tool_and_not_by_its_tokens() -> None:
+    found = json.loads(run(str(ROOT / "examples" / "support-desk.toml"), "--json").output)
+    assert found["first_ceiling"] == "tool:crm:rate"
+    assert found["overloaded"] is False
+    assert [one["pointer"] for one in found["findings"]] == [
+        "$.providers[0].concurrency",
+        "--cpu-ms, --cores",
+    ]
+    assert found["durations"]["source"].startswith("a seeded pilot of 2,000 tasks by the simulator")
+    assert found["sizing"]["in_flight"]["low"] < found["sizing"]["in_flight"]["value"]
+
+
+def test_the_text_shows_the_arithmetic_that_the_json_has() -> None:
+    path = str(ROOT / "examples" / "coding-agent.toml")
+    text, found = run(path).output, json.loads(run(path, "--json").output)
+    for one in found["ceilings"]:
+        for line in one["lines"]:
+            assert f"  {one['name']}: {line}\n" in text
+    for line in found["assumptions"]:
+        assert f"  {line}\n" in text
+    assert "provider:own-cluster:kv, at " in text
+    assert "is only a smoke test" in text
+
+
+def test_one_seed_gives_the_same_plan() -> None:
+    path = str(ROOT / "examples" / "retry-storm.toml")
+    assert run(path, "--json").output == run(path, "--json").output
+
+
+def test_a_service_slower_than_its_arrivals_is_said_to_be_overloaded() -> None:
+    """Six tasks a minute arrive, 3 requests each; 15 requests a minute are 5 tasks."""
+    made = of(providers={"requests_per_min": 15})
+    assert made.overloaded
+    (line,) = made.overload_lines()
+    assert "6 tasks/min arrive and provider:vendor:requests lets 5 through" in line
+    assert "grows by 1 tasks a minute" in line
+
+
+def test_a_closed_loop_is_never_overloaded() -> None:
+    closed = hand.value(providers={"requests_per_min": 15})
+    closed["arrival"] = {"process": "closed", "in_flight": 50}
+    assert not load_plan.plan(scenario_file.from_value(closed, "x"), tasks=20).overloaded
+
+
+def test_the_test_needs_tokens_money_and_time() -> None:
+    prices = {"usd_per_million_input": 2, "usd_per_million_output": 10}
+    needed = load_plan.needs(of(models=prices))
+    assert needed["providers"]["vendor"]["tokens"] == pytest.approx(3900 * 1000)
+    assert needed["tools"] == {"crm": 4000}
+    assert needed["usd"] == pytest.approx((3600 * 2 + 300 * 10) / 1e6 * 1000)
+    assert needed["seconds"] == 10_000
+    assert load_plan.needs(of())["usd"] is None
+
+
+def test_arrivals_that_end_before_the_longest_tasks_are_a_smoke_test() -> None:
+    """A task takes 14.6 s; one task at six a minute is over after 10 s."""
+    (note,) = [one for one in of(1000, run={"tasks": 1}).notes if one.pointer == "$.run.tasks"]
+    assert "only a smoke test" in note.problem
+    assert note.do == "give at least 2"
+
+
+def test_cpu_and_cores_are_given_together() -> None:
+    result = run(str(ROOT / "examples" / "support-desk.toml"), "--cores", "2")
+    assert isinstance(result.exception, UsageError)
