@@ -163,6 +163,8 @@ def test_the_unit_table_holds_what_the_schemas_may_name() -> None:
         "MiB",
         "GiB",
         "1/s",
+        "1/min",
+        "USD",
         "percent",
         "permille",
         "ratio",

@@ -36,7 +36,7 @@ def messages(document: dict[str, Any], schema_id: str = RUNTIME) -> list[tuple[s
 
 def test_the_schemas_of_this_version_are_shipped() -> None:
     grown = ("imported-execution", "report", "report-spec", "runtime-execution")
-    kinds = ("ab-plan", "agent-scenario", "findings", "profile")
+    kinds = ("ab-plan", "agent-execution", "agent-scenario", "findings", "profile")
     assert sorted(schemas.released()) == sorted(
         [f"{k}/1.0" for k in (*kinds, *grown)] + [f"{k}/1.1" for k in grown]
     )

@@ -9,7 +9,7 @@ from typing import Final
 
 from tallymark.check.rule import EXECUTIONS, Problem, Subject, document_rule
 
-_MAKERS: Final = ("run", "ab", "import", "recover", "demo")
+_MAKERS: Final = ("run", "ab", "load", "import", "recover", "demo")
 
 
 @document_rule(
@@ -19,7 +19,7 @@ _MAKERS: Final = ("run", "ab", "import", "recover", "demo")
     kinds=EXECUTIONS,
 )
 def safe_command(subject: Subject) -> Iterator[Problem]:
-    """tallymark run, ab, import, recover or demo; words quoted for a shell; no path out of the project."""
+    """tallymark run, ab, load, import, recover or demo; words quoted for a shell; no path leads out."""
     problem = _unsafe(subject.value["execution"]["command"])
     if problem is not None:
         do = "Write the command as tallymark run and tallymark import write it"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from tallymark.check.rule import EXECUTIONS, RUNTIME, Problem, Subject, document_rule
+from tallymark.check.rule import AGENT, EXECUTIONS, RUNTIME, Problem, Subject, document_rule
 from tallymark.evidence.canonical import compact
 
 _SMOKE: Final = "smoke"
@@ -48,7 +48,7 @@ def plan_sound(subject: Subject) -> Iterator[Problem]:
     "plan-match",
     "Every run is the one that was planned",
     why="Two runs swapped between configurations keep all sums and spoil both rows.",
-    kinds=(RUNTIME,),
+    kinds=(RUNTIME, AGENT),
 )
 def plan_match(subject: Subject) -> Iterator[Problem]:
     """Index, repetition and every configuration key equal those of the plan's entry with that index."""
@@ -72,7 +72,7 @@ def plan_match(subject: Subject) -> Iterator[Problem]:
     "plan-complete",
     "A complete execution holds every planned run, once and in order",
     why="A half-written document can be valid JSON; a deleted run must not go unnoticed.",
-    kinds=(RUNTIME,),
+    kinds=(RUNTIME, AGENT),
 )
 def plan_complete(subject: Subject) -> Iterator[Problem]:
     """Indexes rise; complete: true ⇒ as many runs and warm-ups as planned."""
@@ -143,10 +143,12 @@ def run_id_unique(subject: Subject) -> Iterator[Problem]:
 )
 def null_reason(subject: Subject) -> Iterator[Problem]:
     """For each object that has, or must have, an ``unavailable`` beside its values."""
-    manifest = subject.value["manifest"]
+    whose = "$.execution.host.manifest" if subject.document.kind == AGENT else "$.manifest"
+    host = subject.value["execution"].get("host", subject.value)
+    manifest = host["manifest"]
     compound = {key: value for part in ("build", "machine") for key, value in manifest.get(part, {}).items()}
-    yield from _null_reasons("$.manifest", {**manifest, **compound}, manifest["unavailable"])
-    for run in subject.all_runs if subject.document.kind == RUNTIME else ():
+    yield from _null_reasons(whose, {**manifest, **compound}, manifest["unavailable"])
+    for run in subject.all_runs if subject.document.kind in (RUNTIME, AGENT) else ():
         # cause is null exactly in completed runs; the schema holds that
         scalars = {key: value for key, value in run.value.items() if key not in ("cause", "unavailable")}
         yield from _null_reasons(run.pointer, scalars, run.value.get("unavailable", {}))

@@ -14,10 +14,11 @@ from tallymark.histogram import Histogram
 
 RUNTIME = "runtime-execution"
 IMPORTED = "imported-execution"
+AGENT = "agent-execution"
 REPORT = "report"
 REPORT_SPEC = "report-spec"
 PROFILE = "profile"
-EXECUTIONS = (RUNTIME, IMPORTED)
+EXECUTIONS = (RUNTIME, IMPORTED, AGENT)
 PUBLISHED = (*EXECUTIONS, REPORT, REPORT_SPEC, PROFILE)
 
 

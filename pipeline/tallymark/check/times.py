@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from tallymark.check.rule import Problem, Run, run_rule
+from tallymark.check.rule import AGENT, RUNTIME, Problem, Run, run_rule
 
 # scalar prefix → stage of the histogram that it is read from
 LATENCIES: Final = {
@@ -81,6 +81,7 @@ def percentile_order(run: Run) -> Iterator[Problem]:
     "histogram-sound",
     "Each histogram agrees with itself",
     why="Buckets, count, sum and extremes are written from one recording; one changed count shows here.",
+    kinds=(RUNTIME, AGENT),
 )
 def histogram_sound(run: Run) -> Iterator[Problem]:
     """Ascending buckets, their sum is the count, extremes in the outer buckets, the sum possible."""

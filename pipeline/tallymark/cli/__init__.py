@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("tallymark.cli.demo:demo", "Run, check, tabulate, build and recount a small suite here."),
     "run": ("tallymark.cli.run:run", "Run a benchmark suite and write its evidence."),
     "ab": ("tallymark.cli.ab:ab", "Run two builds of the runtime alternately, for a comparison."),
+    "load": ("tallymark.cli.load:load", "Load tests for agent systems, in virtual time."),
     "recover": ("tallymark.cli.run:recover", "Turn the journal of a killed suite into a document."),
     "check": ("tallymark.cli.check:check", "Check documents against their schema and the rules."),
     "table": ("tallymark.cli.table:table", "Compute the table of a report from its raw files."),

@@ -1,0 +1,123 @@
+"""What ``tallymark load simulate`` does: scenario in, evidence on disk, a line for each run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tallymark.agentload import execution, overrides, scenario_file
+from tallymark.agentload.overrides import Setting
+from tallymark.agentload.scenario import Scenario
+from tallymark.agentload.simulate import Planned, Simulated, planned
+from tallymark.agentload.simulate import simulate as simulated
+from tallymark.check import Finding, check_document
+from tallymark.errors import ConflictError, UsageError
+from tallymark.evidence import canonical, documents
+
+_LABEL: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_SHOWN: Final = (
+    "load",
+    "cache",
+    "rate_per_min",
+    "context_factor_permille",
+    "variant",
+    "outcome",
+    "first_ceiling",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What is on disk now, and what there is to say of it; ``runs`` are the outcomes in a few words."""
+
+    path: Path
+    beside: tuple[Path, ...]
+    runs: tuple[dict[str, Any], ...]
+    unknown_limits: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    said: tuple[str, ...]
+    stopped: bool
+
+
+def checked_scenario(path: Path, project: Path, settings: Sequence[Setting] = ()) -> Scenario:
+    """The scenario of a file with every setting of one value in it.
+
+    ScenarioError: everything that is wrong with it. UsageError: no such file, or a key that leads nowhere.
+    """
+    value, shown = scenario_file.read(path, project)
+    single = [(one.key, one.values[0]) for one in settings if len(one.values) == 1]
+    return scenario_file.from_value(overrides.changed(value, single), shown, path.parent)
+
+
+def simulate(
+    project: Path, path: Path, settings: Sequence[Setting], label: str, out: Path | None, seed: int | None
+) -> Written:
+    """Simulate every run and write the document. ConflictError: it is there already."""
+    if not _LABEL.fullmatch(label):
+        raise UsageError(f"--label {label}", "it is no name for evidence", "use a-z, 0-9, '.', '_' and '-'")
+    seeded = () if seed is None else (Setting("seed", (seed,)),)
+    base = checked_scenario(path, project, (*settings, *seeded))
+    plan = planned(base, [one for one in settings if len(one.values) > 1])
+    request = execution.Request(base, label, _named(path, project), _texts(settings), seed)
+    target = (project / "data" / request.suite if out is None else out) / f"{label}.json"
+    if target.exists():
+        raise ConflictError(
+            documents.shown_path(target, project), "the file is already there", "choose another --label"
+        )
+    started, done = execution.utc_now(), _all(plan)
+    value = execution.document(request, plan, done, started, execution.utc_now())
+    canonical.write_new(target, canonical.encode(value))
+    return Written(
+        path=target,
+        beside=(),
+        runs=tuple({key: run[key] for key in _SHOWN} for run in value["runs"]),
+        unknown_limits=base.unknown_limits,
+        findings=check_document(documents.load(target)),
+        said=(*_said(base), *(_line(run) for run in value["runs"])),
+        stopped=any(one.stopped for one in done),
+    )
+
+
+def _all(plan: Sequence[Planned]) -> list[Simulated]:
+    """Every run in its order; one that the user stopped is the last."""
+    done: list[Simulated] = []
+    for one in plan:
+        done.append(simulated(one.scenario, one.choice))
+        if done[-1].stopped:
+            break
+    return done
+
+
+def _named(path: Path, project: Path) -> str:
+    """The scenario as the recorded command has it: from the project, else by its bare name."""
+    inside = documents.is_inside(path, project)
+    return documents.shown_path(path, project) if inside else path.name
+
+
+def _texts(settings: Sequence[Setting]) -> tuple[str, ...]:
+    return tuple(f"{one.key}={','.join(_text(value) for value in one.values)}" for one in settings)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _said(scenario: Scenario) -> tuple[str, ...]:
+    do = "it bounds nothing here; find it out"
+    return tuple(
+        f"{scenario.where(pointer)}: the limit is unknown. {do}." for pointer in scenario.unknown_limits
+    )
+
+
+def _line(run: dict[str, Any]) -> str:
+    name = f"{run['load']}, {run['cache']}"
+    name += "" if run["variant"] == "none" else f", {run['variant']}"
+    p99 = "no task ended" if run["duration_p99_ms"] is None else f"p99 {run['duration_p99_ms'] / 1000:.1f} s"
+    ceiling = run["first_ceiling"] or "no ceiling"
+    rate = "" if run["rate_per_min"] is None or run["load"] == "idle" else f" at {run['rate_per_min']:g}/min"
+    return (
+        f"{name}{rate}: {run['outcome']}, {run['tasks_finished']} finished, {p99}, first ceiling: {ceiling}"
+    )
