@@ -16,8 +16,14 @@ from tallymark.site.status import Status
 from tallymark.site.templating import render
 
 _RUNTIME = "runtime-execution/"
+_IMPORTED = "imported-execution/"
 _OWN_BENCHMARKS = "benchmark"
-_GROUPS = ("Experiments of the runtime", "Benchmarks beside peers", "Imported from other tools")
+_GROUPS = (
+    "Experiments of the runtime",
+    "Systems of agents",
+    "Benchmarks beside peers",
+    "Imported from other tools",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,7 @@ class ReportCard:
 
 @dataclass(frozen=True, slots=True)
 class ReportGroup:
-    """Reports of one origin: experiments of the runtime, our benchmarks, files of other tools."""
+    """Reports of one origin: experiments of the runtime, agent systems, our benchmarks, files of other tools."""
 
     title: str
     cards: tuple[ReportCard, ...]
@@ -139,8 +145,10 @@ def _group(report: ReportData) -> str:
     document = report.files[0].document
     if document.schema.startswith(_RUNTIME):
         return _GROUPS[0]
+    if not document.schema.startswith(_IMPORTED):
+        return _GROUPS[1]
     source: Any = document.value.get("source") or {}
-    return _GROUPS[1] if source.get("format") == _OWN_BENCHMARKS else _GROUPS[2]
+    return _GROUPS[2] if source.get("format") == _OWN_BENCHMARKS else _GROUPS[3]
 
 
 def _newest(report: ReportData) -> Shown:
