@@ -44,7 +44,7 @@ class ReportCard:
 
 @dataclass(frozen=True, slots=True)
 class ReportGroup:
-    """Reports of one origin: experiments of the runtime, agent systems, our benchmarks, files of other tools."""
+    """Reports of one origin: experiments of the runtime, agent systems, our benchmarks, other tools."""
 
     title: str
     cards: tuple[ReportCard, ...]
