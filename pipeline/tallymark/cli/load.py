@@ -12,6 +12,7 @@ from tallymark import errors
 from tallymark.agentload import commands, overrides
 from tallymark.agentload.commands import Written
 from tallymark.agentload.scenario_file import ScenarioError
+from tallymark.cli.load_traces import traces
 from tallymark.cli.talk import talk
 from tallymark.evidence.documents import shown_path
 
@@ -34,6 +35,9 @@ class Findings(click.Group):
 @click.group(cls=Findings)
 def load() -> None:
     """Load tests for agent systems: sizing, simulation, quality under load, traces."""
+
+
+load.add_command(traces)
 
 
 @load.command()

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,12 @@ def write_new(path: Path, data: bytes) -> None:
 
     ConflictError: the file is already there and stays untouched. UsageError: the folder cannot be written.
     """
-    with _finished_beside(path, data) as temporary:
+    write_new_pieces(path, [data])
+
+
+def write_new_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """``write_new`` of a file that is made a piece at a time, for what does not fit into memory."""
+    with _finished_beside(path, pieces) as temporary:
         try:
             _claim(temporary, path)
         except FileExistsError:
@@ -50,7 +55,7 @@ def write_new(path: Path, data: bytes) -> None:
 
 def write_replacing(path: Path, data: bytes) -> None:
     """Write a file in one step, in place of what is there. UsageError: the folder cannot be written."""
-    with _finished_beside(path, data) as temporary:
+    with _finished_beside(path, [data]) as temporary:
         temporary.replace(path)
 
 
@@ -68,13 +73,14 @@ def _claim(temporary: Path, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _finished_beside(path: Path, data: bytes) -> Iterator[Path]:
+def _finished_beside(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
     """A temporary file in the folder of ``path`` that already holds all bytes on disk; removed at the end."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:
-            file.write(data)
+            for piece in pieces:
+                file.write(piece)
             file.flush()
             os.fsync(file.fileno())
         yield temporary
