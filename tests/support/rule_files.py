@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from support import whole_rule_files
+from support import agent_rule_files, whole_rule_files
 from support.evidence import died, imported_execution, runtime_execution, small_execution, utc
 from tallymark.histogram import Histogram
 
@@ -444,6 +444,7 @@ FILES["no-identity"]["fail-key"] = (
 )
 
 FILES |= whole_rule_files.FILES
+FILES |= agent_rule_files.FILES
 
 
 def write() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tallymark.check import (
+    agents,
     backlog,
     commands,
     comparisons,
@@ -77,6 +78,17 @@ RULES: tuple[Rule, ...] = (
     contention.thread_cpu,
     contention.memory_accounted,
     contention.memory_explained,
+    agents.scenario_named,
+    agents.tasks_conserved,
+    agents.calls_conserved,
+    agents.conserved,
+    agents.money,
+    agents.amplification,
+    agents.percentiles,
+    agents.first_ceiling,
+    agents.headroom,
+    agents.littles_law,
+    agents.subset,
     imports.sample_order,
     imports.exit_code,
     imports.reported_agrees,
