@@ -86,6 +86,16 @@ def test_arrivals_that_end_before_the_longest_tasks_are_a_smoke_test() -> None:
     assert note.do == "give at least 2"
 
 
+def test_a_setting_changes_the_plan() -> None:
+    path = str(ROOT / "examples" / "support-desk.toml")
+    found = json.loads(run(path, "--json", "--set", "tools.crm.rate_per_min=120").output)
+    assert found["first_tasks_per_min"] == pytest.approx(31.058, abs=0.01)
+    assert found["overload"].startswith(
+        "overloaded: 36 tasks/min arrive and tool:crm:rate lets 31.0584 through"
+    )
+    assert isinstance(run(path, "--set", "slots.workers=1,2").exception, UsageError)
+
+
 def test_cpu_and_cores_are_given_together() -> None:
     result = run(str(ROOT / "examples" / "support-desk.toml"), "--cores", "2")
     assert isinstance(result.exception, UsageError)

@@ -12,6 +12,7 @@ from tallymark import errors
 from tallymark.agentload import commands, overrides
 from tallymark.agentload.commands import Written
 from tallymark.agentload.scenario_file import ScenarioError
+from tallymark.cli.load_plan import plan
 from tallymark.cli.load_traces import traces
 from tallymark.cli.talk import talk
 from tallymark.evidence.documents import shown_path
@@ -37,6 +38,7 @@ def load() -> None:
     """Load tests for agent systems: sizing, simulation, quality under load, traces."""
 
 
+load.add_command(plan)
 load.add_command(traces)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tallymark.agentload import load_plan, plan_text, scenario_file
+from tallymark.agentload import commands, load_plan, overrides, plan_text
 from tallymark.agentload.ceilings import Processor
 from tallymark.agentload.load_plan import LoadPlan
 from tallymark.errors import UsageError
@@ -17,6 +17,13 @@ from tallymark.printable import log_line, printable
 
 @click.command()
 @click.argument("scenario", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A value of the scenario by its path (slots.workers, providers.vendor.tokens_per_min); repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The plan for a program, with full numbers.")
 @click.option(
     "--cpu-ms",
@@ -25,7 +32,14 @@ from tallymark.printable import log_line, printable
 )
 @click.option("--cores", type=click.IntRange(min=1), help="CPU cores of your own machine.")
 @click.pass_obj
-def plan(project: Path, scenario: Path, as_json: bool, cpu_ms: float | None, cores: int | None) -> None:
+def plan(
+    project: Path,
+    scenario: Path,
+    settings: tuple[str, ...],
+    as_json: bool,
+    cpu_ms: float | None,
+    cores: int | None,
+) -> None:
     """Size a load test of the SCENARIO (TOML, schema agent-scenario/1.0) before it is run.
 
     Little's law with the durations of a seeded pilot, the share of slots that the longest tasks hold, every
@@ -37,7 +51,11 @@ def plan(project: Path, scenario: Path, as_json: bool, cpu_ms: float | None, cor
     if (cpu_ms is None) != (cores is None):
         raise UsageError("--cpu-ms, --cores", "one is given without the other", "give both, or neither")
     processor = None if cpu_ms is None or cores is None else Processor(cpu_ms, cores)
-    made = load_plan.plan(scenario_file.load(scenario, project), processor)
+    chosen = overrides.parse(settings)
+    several = next((one.key for one in chosen if len(one.values) > 1), None)
+    if several is not None:
+        raise UsageError(f"--set {several}", "a plan is for one value", "give one; load sweep takes several")
+    made = load_plan.plan(commands.checked_scenario(scenario, project, chosen), processor)
     if as_json:
         sys.stdout.write(canonical.encode(load_plan.to_json(made)).decode("utf-8"))
     elif sys.stdout.isatty():
