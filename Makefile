@@ -5,9 +5,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build
-BENCHMARKS := scheduler open_loop coroutine histogram context lookup
+BENCHMARKS := scheduler open_loop coroutine histogram context lookup event_queue
 BENCHMARKS := $(foreach name,$(BENCHMARKS),$(basename $(notdir $(wildcard benchmarks/$(name).py))))
-C_SOURCES := $(wildcard runtime_c/src/*.[ch] runtime_c/include/*.h runtime_c/CMakeLists.txt runtime_c/*.py)
+C_SOURCES := $(wildcard runtime_c/src/*.[ch] runtime_c/src/sim/*.[ch] runtime_c/include/*.h runtime_c/CMakeLists.txt runtime_c/*.py)
 # What the tests need from the system beside python3, gcc and make: command or file -> Debian package.
 SYSTEM_PACKAGES := chromium:chromium hyperfine:hyperfine jq:jq /usr/include/tbb/task_arena.h:libtbb-dev \
 	pdftotext:poppler-utils valgrind:valgrind
@@ -105,7 +105,7 @@ ab-libraries: $(VENV)/.installed-test
 		-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" >/dev/null \
 		&& cmake --build $(BUILD)/ab/lto --parallel 2 >/dev/null
 
-## make benchmark-NAME       one benchmark: scheduler, open_loop, coroutine, histogram, context, lookup
+## make benchmark-NAME       one benchmark: scheduler, open_loop, coroutine, histogram, context, lookup, event_queue
 $(BENCHMARKS:%=benchmark-%): benchmark-%: system-packages install
 	@$(BIN)/python benchmarks/$*.py --out $(BUILD)/benchmarks/$*.json
 
