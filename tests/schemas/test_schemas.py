@@ -36,7 +36,7 @@ def messages(document: dict[str, Any], schema_id: str = RUNTIME) -> list[tuple[s
 
 def test_the_schemas_of_this_version_are_shipped() -> None:
     grown = ("imported-execution", "report", "report-spec", "runtime-execution")
-    kinds = ("ab-plan", "agent-execution", "agent-scenario", "findings", "profile")
+    kinds = ("ab-plan", "agent-execution", "agent-scenario", "agent-traces", "findings", "profile")
     assert sorted(schemas.released()) == sorted(
         [f"{k}/1.0" for k in (*kinds, *grown)] + [f"{k}/1.1" for k in grown]
     )
@@ -239,6 +239,7 @@ def test_no_pattern_lets_a_final_newline_through() -> None:
         "ab",
         "unknown",
         "unpriced",
+        "2026-01-01T00:00:00.000000000Z",
     ]
     for schema_id in schemas.released():
         for node in patterns(schemas.schema(schema_id)):

@@ -210,12 +210,13 @@ class _Prefixes:
         if node is None or task.prefixes is None:
             return None, 0
         shared = _length(task.steps[0].blocks[:depth], task, input_tokens)
+        shared = min(shared, input_tokens)
         if shared == 0:
             return None, 0
         number = self._numbers.setdefault(node, len(self._lengths))
         if number == len(self._lengths):
             self._lengths.append(shared)
-        return number, min(shared, input_tokens)
+        return number, shared
 
     def _nodes(self, task: Task) -> Iterator[int]:
         """A number for each beginning of the first prompt, the shortest first."""

@@ -185,7 +185,7 @@ def task_value(task: Task) -> dict[str, Any]:
         id=task.id,
         source=task.source,
         kind=task.kind,
-        start_ns=task.start_ns,
+        **_start(task.start_ns),
         duration_ns=task.duration_ns,
         succeeded=task.succeeded,
         system_tokens=task.system_tokens,
@@ -196,6 +196,13 @@ def task_value(task: Task) -> dict[str, Any]:
         agents=[_known(id=agent.id, kind=agent.kind) for agent in task.agents] or None,
         steps=[_step_value(step, blocks) for step, blocks in zip(task.steps, before, strict=False)],
     )
+
+
+def _start(start_ns: int | None) -> dict[str, int]:
+    """A start in two numbers: a trace goes over months, and 104 days are 2^53 nanoseconds."""
+    if start_ns is None:
+        return {}
+    return {"start_s": start_ns // 10**9, "start_ns": start_ns % 10**9}
 
 
 def _step_value(step: Step, before: tuple[Block, ...]) -> dict[str, Any]:

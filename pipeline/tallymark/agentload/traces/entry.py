@@ -16,8 +16,8 @@ MOST_TOKENS: Final = 2**32 - 1
 """What the simulator holds in a step; also the limit of characters."""
 
 MOST_NS: Final = 2**53 - 1
-MOST_START_NS: Final = 2**62
-"""Traces go over months: a start in its source's clock may be beyond 2^53 ns, which is 104 days."""
+MOST_START_NS: Final = 4 * 10**18
+"""Traces go over months: a start may be beyond 2^53 ns (104 days)."""
 
 _SHOWN: Final = 60
 

@@ -149,7 +149,7 @@ def _task(entry: Entry, sources: int) -> Task:
         source=entry.whole("source", 0, sources - 1),
         steps=tuple(steps),
         kind=_optional_text(entry, "kind"),
-        start_ns=entry.optional_whole("start_ns", -MOST_START_NS, MOST_START_NS),
+        start_ns=_start(entry),
         duration_ns=entry.optional_whole("duration_ns", 0, MOST_NS),
         succeeded=_truth(entry, "succeeded"),
         system_tokens=entry.optional_whole("system_tokens"),
@@ -162,6 +162,13 @@ def _task(entry: Entry, sources: int) -> Task:
     )
     _nothing_else(entry)
     return task
+
+
+def _start(entry: Entry) -> int | None:
+    if not entry.has("start_s"):
+        return None
+    most_s = MOST_START_NS // 10**9
+    return entry.whole("start_s", -most_s, most_s) * 10**9 + entry.whole("start_ns", 0, 10**9 - 1)
 
 
 def _prefixes(entry: Entry) -> Prefixes | None:
