@@ -38,19 +38,7 @@ class Planted:
 def planted(seed: int) -> Planted:
     """The scenario of a seed."""
     draw = random.Random(seed)
-    shape = {
-        "steps": draw.randint(2, 12),
-        "prompt": draw.randint(200, 4000),
-        "output": draw.randint(20, 300),
-        "calls": draw.randint(1, 3),
-        "result": draw.randint(0, 300),
-        "base_ms": draw.randint(100, 2000),
-        "input_per_s": draw.choice([1000, 2000, 8000]),
-        "output_per_s": draw.choice([32, 64, 128]),
-        "tool_ms": draw.randint(50, 3000),
-        "cache": draw.choice([0, 10**9]),
-        "counted": draw.choice([False, True]),
-    }
+    shape = _shape(draw)
     takes, largest = _takes(shape)
     kind = draw.choice(KINDS)
     wanted = draw.uniform(4, 60)
@@ -67,6 +55,55 @@ def planted(seed: int) -> Planted:
             room = max(room, (together + 1) * largest) + together * largest
         limits[other] = draw.choice([room, room, room, None, "unknown"])
     return Planted(_value(seed, shape, limits, rate, takes), NAMES[kind], rate, takes["slots"] * 60)
+
+
+def knee(seed: int) -> Planted:
+    """A scenario whose quality falls from ``rate_per_min`` on, and only there.
+
+    Its slots (or its tokens a minute) let so many tasks through. Above that the queue gets old (the headroom
+    gets small) and stays so; then a smaller model answers, as fast as the large one and wrong more often.
+    """
+    draw = random.Random(seed)
+    shape = _shape(draw)
+    takes, largest = _takes(shape)
+    kind = ("slots", "tokens")[seed % 2]
+    wanted = max(draw.uniform(30, 60), 30 * largest / takes["tokens"] if kind == "tokens" else 0)
+    limits: dict[str, int | str | None] = dict.fromkeys(KINDS)
+    limits[kind] = math.ceil(wanted * takes[kind])
+    rate = float(limits[kind] or 0) / takes[kind]
+    value = _value(seed, shape, limits, rate, takes)
+    value["run"] = {"tasks": 1000, "warmup_tasks": 100, "deadline_s": 1_000_000}
+    value["arrival"] = {"process": "poisson", "rate_per_min": rate}
+    value["models"].append({**value["models"][0], "name": "small"})
+    value["tasks"][0]["success"] = draw.uniform(0.75, 0.95)
+    when = {"queue_age_s": 15 * 60 / rate} if kind == "slots" else {"headroom_below": 0.05}
+    value["degradations"] = [
+        {
+            "name": "small-model",
+            "state": "fallback_model",
+            "model": "small",
+            "when": when,
+            "success_delta": -draw.uniform(0.25, 0.5),
+        }
+    ]
+    value["evaluation"] = {"tasks": 300, "margin": 0.05}
+    return Planted(value, NAMES[kind], rate, takes["slots"] * 60)
+
+
+def _shape(draw: random.Random) -> dict[str, Any]:
+    return {
+        "steps": draw.randint(2, 12),
+        "prompt": draw.randint(200, 4000),
+        "output": draw.randint(20, 300),
+        "calls": draw.randint(1, 3),
+        "result": draw.randint(0, 300),
+        "base_ms": draw.randint(100, 2000),
+        "input_per_s": draw.choice([1000, 2000, 8000]),
+        "output_per_s": draw.choice([32, 64, 128]),
+        "tool_ms": draw.randint(50, 3000),
+        "cache": draw.choice([0, 10**9]),
+        "counted": draw.choice([False, True]),
+    }
 
 
 def _takes(shape: dict[str, Any]) -> tuple[dict[str, float], int]:
