@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tallymark.agentload import execution, overrides, scenario_file
+from tallymark.agentload import execution, overrides, scenario_file, slowest
 from tallymark.agentload.overrides import Setting
 from tallymark.agentload.scenario import Scenario
 from tallymark.agentload.simulate import Planned, Simulated, planned
 from tallymark.agentload.simulate import simulate as simulated
 from tallymark.check import Finding, check_document
-from tallymark.errors import ConflictError, UsageError
-from tallymark.evidence import canonical, documents
+from tallymark.errors import UsageError
+from tallymark.evidence import canonical, documents, strict_json
 
 _LABEL: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _SHOWN: Final = (
@@ -55,7 +55,10 @@ def checked_scenario(path: Path, project: Path, settings: Sequence[Setting] = ()
 def simulate(
     project: Path, path: Path, settings: Sequence[Setting], label: str, out: Path | None, seed: int | None
 ) -> Written:
-    """Simulate every run and write the document. ConflictError: it is there already."""
+    """Simulate every run and write the document and its slowest tasks.
+
+    A document that is there and holds the same runs stays. ConflictError: it holds others.
+    """
     if not _LABEL.fullmatch(label):
         raise UsageError(f"--label {label}", "it is no name for evidence", "use a-z, 0-9, '.', '_' and '-'")
     seeded = () if seed is None else (Setting("seed", (seed,)),)
@@ -63,22 +66,36 @@ def simulate(
     plan = planned(base, [one for one in settings if len(one.values) > 1])
     request = execution.Request(base, label, _named(path, project), _texts(settings), seed)
     target = (project / "data" / request.suite if out is None else out) / f"{label}.json"
-    if target.exists():
-        raise ConflictError(
-            documents.shown_path(target, project), "the file is already there", "choose another --label"
-        )
     started, done = execution.utc_now(), _all(plan)
     value = execution.document(request, plan, done, started, execution.utc_now())
-    canonical.write_new(target, canonical.encode(value))
+    data = slowest.content(slowest.traced(plan, done))
+    beside = target.with_name(f"{label}.slowest.jsonl")
+    there = _kept(target, lambda old: _runs(old) == _runs(canonical.encode(value)), canonical.encode(value))
+    _kept(beside, lambda old: old == data, data)
+    again = f"{documents.shown_path(target, project)} is there already, and every run came out the same"
     return Written(
         path=target,
-        beside=(),
+        beside=(beside,),
         runs=tuple({key: run[key] for key in _SHOWN} for run in value["runs"]),
         unknown_limits=base.unknown_limits,
         findings=check_document(documents.load(target)),
-        said=(*_said(base), *(_line(run) for run in value["runs"])),
+        said=(*_said(base), *(_line(run) for run in value["runs"]), *([again] if there else [])),
         stopped=any(one.stopped for one in done),
     )
+
+
+def _kept(path: Path, same: Callable[[bytes], bool], data: bytes) -> bool:
+    """Write the file, or find that it holds the same already. ConflictError: it holds something else."""
+    if path.exists() and same(path.read_bytes()):
+        return True
+    canonical.write_new(path, data)
+    return False
+
+
+def _runs(data: bytes) -> str:
+    """What one seed determines of a document: its runs, as canonical text."""
+    value = strict_json.parse(data, "the document")
+    return canonical.compact(value["runs"]) if isinstance(value, dict) else ""
 
 
 def _all(plan: Sequence[Planned]) -> list[Simulated]:

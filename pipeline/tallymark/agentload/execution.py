@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from tallymark import __version__
-from tallymark.agentload import measures
+from tallymark.agentload import measures, subset
 from tallymark.agentload.scenario import Scenario
 from tallymark.agentload.simulate import Planned, Simulated
 from tallymark.runtime import Run, RunOptions
@@ -44,6 +44,7 @@ class Request:
     file: str
     texts: tuple[str, ...]
     seed: int | None
+    verb: str = "simulate"
 
     @property
     def suite(self) -> str:
@@ -53,7 +54,7 @@ class Request:
     @property
     def command(self) -> str:
         """The call that makes the document again."""
-        words = ["tallymark", "load", "simulate", self.file, "--label", self.label]
+        words = ["tallymark", "load", self.verb, self.file, "--label", self.label]
         words += [] if self.seed is None else ["--seed", str(self.seed)]
         return shlex.join(words + [f"--set={text}" for text in self.texts])
 
@@ -103,11 +104,21 @@ def document(
         "unknown_limits": list(base.unknown_limits),
         "gate": None,
         "warmups": [],
-        "runs": [
-            measures.run(index, configurations[index], one.scenario, one.record, None)
-            for index, one in enumerate(done)
-        ],
+        "runs": runs(base, configurations, done),
     }
+
+
+def runs(base: Scenario, configurations: Sequence[Json], done: Sequence[Simulated]) -> list[Json]:
+    """The runs of a document: nothing in them depends on the machine or the time."""
+    subsets = [
+        {**config, "outcome": one.record["outcome"], "evaluation": one.record["evaluation"]}
+        for config, one in zip(configurations, done, strict=False)
+    ]
+    compared = subset.compared(subsets, base.evaluation)
+    return [
+        measures.run(index, configurations[index], one.scenario, one.record, compared[index])
+        for index, one in enumerate(done)
+    ]
 
 
 def _host(done: Sequence[Simulated]) -> Json:
