@@ -106,7 +106,7 @@ def test_longer_contexts_are_an_axis(project: Project) -> None:
 def test_the_same_document_again_is_no_conflict_and_another_one_is(project: Project) -> None:
     assert project.simulate()[0] == 0
     before = (project.folder / "data" / "agent-small" / "simulated.json").read_bytes()
-    code, out, err = project.simulate()
+    code, _, err = project.simulate()
     assert code == 0
     assert "every run came out the same" in err
     code, _, err = project.simulate("--seed", "99")
