@@ -113,6 +113,22 @@ static void a_closed_loop_keeps_its_users(void) {
     rt_sim_destroy(sim);
 }
 
+/* Tasks that take no time and are followed at once: all the same, each user comes. */
+static void users_without_thought_are_users(void) {
+    fixture_init(&f);
+    f.scenario.arrival = RT_SIM_CLOSED;
+    f.scenario.in_flight = 5;
+    f.scenario.tasks = 200;
+    f.values[VALUE_STEPS] = 1;
+    f.models[0].base_ns = 0;
+    f.scenario.events_count = 0;
+    rt_sim *const at_once = run_scenario(&f);
+    check_sums(at_once);
+    CHECK_UINT(200, at_once->totals.finished);
+    CHECK_UINT(5, at_once->users);
+    rt_sim_destroy(at_once);
+}
+
 static void timeline_thins_out(void) {
     fixture_init(&f);
     f.scenario.tasks = 100;
@@ -194,6 +210,7 @@ int main(void) {
     retries_are_dropped();
     recorded_tasks_are_played_as_they_were();
     a_closed_loop_keeps_its_users();
+    users_without_thought_are_users();
     timeline_thins_out();
     what_would_break_is_refused();
     a_simulation_runs_once_and_may_be_interrupted();

@@ -5,13 +5,14 @@ static uint64_t draw_at(const rt_sim *self, uint64_t task, rt_sim_purpose purpos
     return rt_sim_draw(self->scenario.seed, task, purpose, (rt_sim_place){0});
 }
 
-static void plan_arrival(rt_sim *self, uint64_t at_ns) {
+static void plan_arrival(rt_sim *self, uint64_t at_ns, unsigned flags) {
     const rt_sim_scenario *const scenario = &self->scenario;
     if (self->planned == scenario->tasks || (scenario->horizon_ns > 0 && at_ns >= scenario->horizon_ns)) {
         return;
     }
     const uint32_t slot = rt_sim_slot_take(self, RT_SIM_STATE_ARRIVAL);
     if (slot != RT_SIM_NO_SLOT) {
+        self->slots[slot].flags = flags & 31u;
         self->planned++;
         self->pending_arrivals++;
         self->last_arrival_ns = at_ns;
@@ -44,18 +45,25 @@ static uint64_t next_arrival(const rt_sim *self) {
 
 void rt_sim_arrivals_start(rt_sim *self) {
     if (self->scenario.arrival != RT_SIM_CLOSED) {
-        plan_arrival(self, next_arrival(self));
-        return;
+        plan_arrival(self, next_arrival(self), 0);
+    } else {
+        plan_arrival(self, 0, RT_SIM_FLAG_USER);
     }
-    for (uint64_t i = 0; i < self->scenario.in_flight && self->status == RT_OK; i++) {
-        plan_arrival(self, 0);
+}
+
+/* The users of a closed loop come one after another, all at 0: a million events of one time would need memory that
+ * nothing needs afterwards. */
+static void next_user(rt_sim *self, rt_sim_slot *task) {
+    task->flags = 0;
+    if (++self->users < self->scenario.in_flight) {
+        plan_arrival(self, 0, RT_SIM_FLAG_USER);
     }
 }
 
 void rt_sim_think(rt_sim *self, uint32_t task) {
     const uint64_t key = draw_at(self, task, RT_SIM_DRAW_THINK);
     const uint64_t pause_ns = rt_sim_sample(self->scenario.values, &self->scenario.think_ns, key);
-    plan_arrival(self, rt_sim_after(self->now_ns, pause_ns));
+    plan_arrival(self, rt_sim_after(self->now_ns, pause_ns), 0);
 }
 
 static uint32_t class_by_share(const rt_sim *self, uint64_t key) {
@@ -105,12 +113,14 @@ void rt_sim_arrive(rt_sim *self, uint32_t slot) {
     task->task = (uint32_t)self->totals.arrived++;
     task->arrived_ns = self->now_ns;
     draw_identity(self, task);
-    if (rt_sim_id_find(self->scenario.trace_ids, self->scenario.trace_count, task->task) != UINT32_MAX) {
-        task->flags |= RT_SIM_FLAG_TRACED;
-    }
     rt_sim_area_change(&self->in_flight, 1, self->now_ns);
     if (self->scenario.arrival != RT_SIM_CLOSED) {
-        plan_arrival(self, next_arrival(self));
+        plan_arrival(self, next_arrival(self), 0);
+    } else if ((task->flags & RT_SIM_FLAG_USER) != 0) {
+        next_user(self, task);
+    }
+    if (rt_sim_id_find(self->scenario.trace_ids, self->scenario.trace_count, task->task) != UINT32_MAX) {
+        task->flags |= RT_SIM_FLAG_TRACED;
     }
     if (rt_sim_degrade(self, task, RT_SIM_SHED) != NULL) {
         self->totals.shed_degradation++;

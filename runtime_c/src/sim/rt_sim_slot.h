@@ -24,7 +24,7 @@ typedef enum rt_sim_state {
     RT_SIM_STATE_BACKOFF
 } rt_sim_state;
 
-enum { RT_SIM_FLAG_TRACED = 1, RT_SIM_FLAG_KV_WHOLE = 2, RT_SIM_FLAG_EFFORT = 4, RT_SIM_FLAG_UNPRICED = 8 };
+enum { RT_SIM_FLAG_TRACED = 1, RT_SIM_FLAG_KV_WHOLE = 2, RT_SIM_FLAG_EFFORT = 4, RT_SIM_FLAG_USER = 8 };
 
 typedef struct rt_sim_slot {
     uint64_t arrived_ns;

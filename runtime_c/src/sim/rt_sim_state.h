@@ -84,6 +84,7 @@ struct rt_sim {
     uint64_t events, pops;
     uint64_t planned;  /* arrivals planned or arrived */
     uint64_t last_arrival_ns;
+    uint64_t users; /* of a closed loop, that have come */
     uint64_t pending_arrivals;
     _Atomic int interrupted;
     int executed;
