@@ -55,33 +55,57 @@ def checked_scenario(path: Path, project: Path, settings: Sequence[Setting] = ()
 def simulate(
     project: Path, path: Path, settings: Sequence[Setting], label: str, out: Path | None, seed: int | None
 ) -> Written:
-    """Simulate every run and write the document and its slowest tasks.
+    """Simulate every run and write the document and its slowest tasks. Errors: those of both parts."""
+    request = requested(project, path, settings, label, seed)
+    plan = planned(request.scenario, [one for one in settings if len(one.values) > 1])
+    return carried_out(project, request, plan, out)[0]
 
-    A document that is there and holds the same runs stays. ConflictError: it holds others.
+
+def requested(
+    project: Path,
+    path: Path,
+    settings: Sequence[Setting],
+    label: str,
+    seed: int | None,
+    verb: str = "simulate",
+) -> execution.Request:
+    """What is asked for, checked: the scenario with every setting of one value in it.
+
+    ScenarioError: everything that is wrong with it. UsageError: a bad label, no such file, a key that leads
+    nowhere.
     """
     if not _LABEL.fullmatch(label):
         raise UsageError(f"--label {label}", "it is no name for evidence", "use a-z, 0-9, '.', '_' and '-'")
     seeded = () if seed is None else (Setting("seed", (seed,)),)
     base = checked_scenario(path, project, (*settings, *seeded))
-    plan = planned(base, [one for one in settings if len(one.values) > 1])
-    request = execution.Request(base, label, _named(path, project), _texts(settings), seed)
-    target = (project / "data" / request.suite if out is None else out) / f"{label}.json"
+    return execution.Request(base, label, _named(path, project), _texts(settings), seed, verb)
+
+
+def carried_out(
+    project: Path, request: execution.Request, plan: Sequence[Planned], out: Path | None
+) -> tuple[Written, dict[str, Any]]:
+    """Simulate the plan, write the document and its slowest tasks; also the document's value.
+
+    A document that is there and holds the same runs stays. ConflictError: it holds others.
+    """
+    target = (project / "data" / request.suite if out is None else out) / f"{request.label}.json"
     started, done = execution.utc_now(), _all(plan)
     value = execution.document(request, plan, done, started, execution.utc_now())
     data = slowest.content(slowest.traced(plan, done))
-    beside = target.with_name(f"{label}.slowest.jsonl")
+    beside = target.with_name(f"{request.label}.slowest.jsonl")
     there = _kept(target, lambda old: _runs(old) == _runs(canonical.encode(value)), canonical.encode(value))
     _kept(beside, lambda old: old == data, data)
     again = f"{documents.shown_path(target, project)} is there already, and every run came out the same"
-    return Written(
+    written = Written(
         path=target,
         beside=(beside,),
         runs=tuple({key: run[key] for key in _SHOWN} for run in value["runs"]),
-        unknown_limits=base.unknown_limits,
+        unknown_limits=request.scenario.unknown_limits,
         findings=check_document(documents.load(target)),
-        said=(*_said(base), *(_line(run) for run in value["runs"]), *([again] if there else [])),
+        said=(*_said(request.scenario), *map(_line, value["runs"]), *([again] if there else [])),
         stopped=any(one.stopped for one in done),
     )
+    return written, value
 
 
 def _kept(path: Path, same: Callable[[bytes], bool], data: bytes) -> bool:

@@ -33,10 +33,11 @@ def _partner(run: Mapping[str, Any], idle: Sequence[Mapping[str, Any]]) -> Mappi
 
 def _quality(idle: Mapping[str, Any], loaded: Mapping[str, Any], evaluation: Evaluation) -> Json | None:
     before, after = _ended(idle), _ended(loaded)
-    tasks = sorted(before.keys() & after.keys())
+    tasks = sorted(before)
     if not tasks:
         return None
-    pairs = quality.paired([before[task] for task in tasks], [after[task] for task in tasks])
+    # what the loaded run never ended did not succeed: else the worst overload would look best
+    pairs = quality.paired([before[task] for task in tasks], [after.get(task, False) for task in tasks])
     test = quality.mcnemar(pairs)
     found = quality.difference(pairs, evaluation.margin, evaluation.confidence)
     return {
