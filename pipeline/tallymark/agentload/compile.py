@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias
 
+from tallymark.agentload import recorded
 from tallymark.agentload.distributions import Distribution, integer, table, threshold
 from tallymark.agentload.scenario import Degradation, Limit, Model, Provider, Retry, Scenario, TaskClass, Tool
 from tallymark.runtime.simulator import constant
@@ -258,7 +259,9 @@ def _tool(one: Tool, values: _Values) -> Compiled:
 
 
 def _classes(scenario: Scenario, values: _Values) -> Compiled:
-    """Classes, and the arrays that they point into."""
+    """Classes, and the arrays that they point into; with traces the recorded tasks in their place."""
+    if scenario.recorded is not None:
+        return {"classes": [], "tool_uses": [], **recorded.tables(scenario)}
     classes: list[Compiled] = []
     uses: list[Compiled] = []
     prefixes: list[int] = []

@@ -100,6 +100,14 @@ class Mix:
         return (self.tasks[draw.randrange(len(self.tasks))] for _ in range(count))
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The mix of a scenario, and for each recorded tool its place in the scenario's tools."""
+
+    mix: Mix
+    tools: Mapping[str, int]
+
+
 def read_mix(path: Path, characters_per_token: Fraction | None = None) -> Mix:
     """The mix of a corpus. With ``characters_per_token`` unknown tokens are estimated; an assumption says so.
 

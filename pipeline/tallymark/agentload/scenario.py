@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from tallymark.agentload.distributions import Distribution
+from tallymark.agentload.mix import Recorded
 from tallymark.errors import child
 
 UNKNOWN: Final = "unknown"
@@ -158,6 +159,12 @@ class Traces:
 
     file: str
     model: str | None
+    sha256: str | None = None
+    """Of the corpus; a bound scenario has it, so that the digest of the scenario covers its tasks."""
+
+    characters_per_token: float | None = None
+    success: float = 1
+    """Probability of success of tasks for which it was not recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +260,8 @@ class Scenario:
     assumptions: tuple[str, ...]
     declared: Mapping[str, Any]
     sha256: str
+    recorded: Recorded | None = None
+    """The corpus of ``traces``, read."""
 
     def where(self, pointer: str) -> str:
         """``file::$.pointer`` for messages."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tallymark import schemas
-from tallymark.agentload import scenario_rules
+from tallymark.agentload import recorded, scenario_rules
 from tallymark.agentload.distributions import Distribution
 from tallymark.agentload.scenario import (
     Arrival,
@@ -90,7 +90,24 @@ def from_value(value: Mapping[str, Any], shown: str, folder: Path = Path()) -> S
     found = problems(value)
     if found:
         raise ScenarioError(shown, found)
-    return _scenario(value, shown, folder)
+    scenario, unbound = recorded.bound(_scenario(_with_digest(value, shown, folder), shown, folder))
+    if unbound:
+        raise ScenarioError(shown, [Problem(*one) for one in unbound])
+    return scenario
+
+
+def _with_digest(value: Mapping[str, Any], shown: str, folder: Path) -> Mapping[str, Any]:
+    """The value with the digest of its corpus, when it names one. ScenarioError: it has another one."""
+    digest = recorded.digest(value, folder)
+    if digest is None:
+        return value
+    declared = value["traces"].get("sha256", digest)
+    if declared != digest:
+        problem = f"the corpus is another one: {digest}"
+        raise ScenarioError(
+            shown, [Problem("$.traces.sha256", problem, "leave sha256 out, or restore the corpus")]
+        )
+    return {**value, "traces": {**value["traces"], "sha256": digest}}
 
 
 def problems(value: Mapping[str, Any]) -> tuple[Problem, ...]:
@@ -118,7 +135,7 @@ def _scenario(value: Mapping[str, Any], shown: str, folder: Path) -> Scenario:
         models=tuple(_model(one) for one in value["models"]),
         tools=tuple(_tool(one) for one in get("tools", [])),
         tasks=tuple(_task(one) for one in get("tasks", [])),
-        traces=Traces(value["traces"]["file"], value["traces"].get("model")) if "traces" in value else None,
+        traces=_traces(get("traces")),
         retries=tuple(_retry(one) for one in get("retries", [])),
         retry_budget=_budget(get("retry_budget")),
         breaker=Breaker(value["breaker"]["failures"], value["breaker"]["open_s"])
@@ -241,6 +258,18 @@ def _task(value: Mapping[str, Any]) -> TaskClass:
 
 def _distribution(value: Mapping[str, Any], key: str) -> Distribution:
     return Distribution.declared(value.get(key, 0))
+
+
+def _traces(value: Mapping[str, Any] | None) -> Traces | None:
+    if value is None:
+        return None
+    return Traces(
+        file=value["file"],
+        model=value.get("model"),
+        sha256=value.get("sha256"),
+        characters_per_token=value.get("characters_per_token"),
+        success=value.get("success", 1),
+    )
 
 
 def _retry(value: Mapping[str, Any]) -> Retry:
