@@ -7,6 +7,7 @@ a failed run or a line of the ledger.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from tallymark.recount.difference import Difference
 from tallymark.recount.html_tree import Element
@@ -61,9 +62,22 @@ def _required(report: Report) -> Iterator[tuple[str, str]]:
             yield f"ledger:{name}/{field}", f"ledger, {field}"
     for document in report.data:
         yield f"file:{document.path}|sha256", f"digest of {document.path}"
+    yield from _simulated(report)
     paths = {document.sha256: document.path for document in report.data}
     for sha256, pointer in report.runs:
         yield f"raw:{sha256}/{pointer}.outcome", f"run {pointer} of {paths.get(sha256, sha256)}"
+
+
+def _simulated(report: Report) -> Iterator[tuple[str, str]]:
+    """Of simulated runs, what was assumed and which limits nobody knows: each text where it stands first."""
+    for key, called in (("assumptions", "assumption"), ("unknown_limits", "unknown limit")):
+        said: set[str] = set()
+        for document in report.data:
+            texts: Any = document.value.get(key)
+            for at, text in enumerate(texts if document.kind == "agent-execution" else ()):
+                if text not in said:
+                    yield f"raw:{document.sha256}/$.{key}[{at}]", f"{called} {text!r}"
+                said.add(text)
 
 
 def _plain(text: str) -> str:

@@ -52,6 +52,8 @@ AGGREGATE_WORDS = {
     "min_of_paired_ratios": "smallest of rounds",
 }
 
+_SAMPLED = ("timeline", "buckets")
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
@@ -183,12 +185,13 @@ def _timeline(report: ReportData, chart: Mapping[str, Any]) -> Iterator[Figure]:
             )
             over, axis = series_axis(report, name)
             numbers = _numbers(traces, "y")
-            # growth over batches or periods is small beside what there is; the sampled timeline starts at 0
-            fitted = name != "timeline" and bool(numbers)
+            # growth over batches or periods is small beside what there is; samples in time start at 0
+            fitted = name not in _SAMPLED and bool(numbers)
             values = fitted_axis(numbers, unit) if fitted else linear_axis(numbers, unit)
-            samples = _named_runs(report, drawn) if name == "timeline" else _named_series(drawn, traces)
+            counted = all("samples" in run.value[name] for _, run in drawn) and name == "timeline"
+            samples = _named_runs(report, drawn) if counted else _named_series(drawn, traces)
             yield Figure(
-                f"{chart['id']}-{column}{suffix}",
+                f"{chart['id']}-{column.replace(':', '-')}{suffix}",
                 (words(f"{title} over {over}, one run of each row"), *part, *_workload(report)),
                 (*samples, *_axis_words(values), *fixture(report)),
                 traces,

@@ -21,6 +21,8 @@ UNIT_LABELS = {
     "MiB": "MiB",
     "GiB": "GiB",
     "1/s": "per s",
+    "1/min": "per min",
+    "USD": "USD",
     "percent": "%",
     "permille": "‰",
     "ratio": "ratio",
@@ -90,8 +92,13 @@ def fixture(report: ReportData) -> Sentence:
             Shown(value_text(constants["workers"]), f"constant:{report.name}/workers"),
             words(" worker" if constants["workers"] == 1 else " workers"),
         ]
-    machine = constants.get("machine")
-    return (*parts, words("; machine: "), *machine_words(report, machine), words("."))
+    if "machine" not in constants and "machine" not in _config_names(report):
+        return (*parts, words("; simulated, in virtual time."))
+    return (*parts, words("; machine: "), *machine_words(report, constants.get("machine")), words("."))
+
+
+def _config_names(report: ReportData) -> list[str]:
+    return [key["name"] for key in report.spec["config_keys"]]
 
 
 def machine_words(report: ReportData, machine: Any) -> Sentence:

@@ -23,6 +23,7 @@ _EXECUTION = (
     "repetitions",
     "tool_version",
 )
+_HOST = "$.execution.host.manifest"
 _NOT_SCALAR = ("unavailable", "timestamps", "intervals")
 
 
@@ -92,6 +93,9 @@ def manifest_view(report: ReportData) -> ManifestView:
         Group("Build", tuple(_entries(files, _pointers(files, "$.manifest.build")))),
         Group("Machine", tuple(_entries(files, _pointers(files, "$.manifest.machine")))),
         Group("Circumstances", tuple(_entries(files, _pointers(files, "$.manifest")))),
+        Group("Simulator", tuple(_entries(files, _pointers(files, "$.execution.host")))),
+        Group("Machine of the simulation", tuple(_entries(files, _pointers(files, f"{_HOST}.machine")))),
+        Group("Build of the simulation", tuple(_entries(files, _pointers(files, f"{_HOST}.build")))),
     ]
     return ManifestView(
         heads=tuple(_head(file) for file in files),
@@ -137,7 +141,11 @@ def _value(file: RawFile, pointer: str) -> Value:
 def _reason(document: Any, pointer: str) -> tuple[str | None, str]:
     """The nearest ``unavailable`` entry for a null: in its own object, or in the manifest under its path."""
     parent, _, key = pointer.rpartition(".")
-    for where in (f"{parent}.unavailable.{key}", f"$.manifest.unavailable.{key}"):
+    for where in (
+        f"{parent}.unavailable.{key}",
+        f"$.manifest.unavailable.{key}",
+        f"{_HOST}.unavailable.{key}",
+    ):
         reason = resolve(document, where)
         if isinstance(reason, str):
             return reason, where

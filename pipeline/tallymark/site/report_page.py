@@ -20,6 +20,7 @@ from tallymark.site.prose import sentence
 from tallymark.site.report_data import ReportData
 from tallymark.site.runs_view import LedgerLine, RunsView, constants_view, ledger_view, runs_view
 from tallymark.site.shown import Sentence, Shown, sourced, value_text, words
+from tallymark.site.simulated_view import SimulatedView, is_simulated, simulated_view
 from tallymark.site.status import Status, status_lines
 from tallymark.site.svg import Chart, chart
 from tallymark.site.table_view import TableView, table_view
@@ -92,6 +93,7 @@ class ReportPage:
     claims: tuple[ClaimView, ...]
     scope: tuple[ScopePart, ...]
     completion: tuple[str, Sentence] | None
+    simulated: SimulatedView | None
     warnings: tuple[Sentence, ...]
     notes: tuple[Sentence, ...]
     timing: str
@@ -128,6 +130,7 @@ def report_page(
         claims=claims(report),
         scope=_scope(report),
         completion=_completion(report),
+        simulated=simulated_view(report),
         warnings=tuple(note for note in notes if _warns(note)),
         notes=tuple(note for note in notes if not _warns(note)),
         timing=timing,
@@ -232,6 +235,13 @@ def _rerun_cost(report: ReportData) -> Sentence:
         tool = sourced(visible(source["format"]), f"raw:{imported.sha256}/$.source.format")
         return words("Measured by "), tool, words(" and imported; this imports the file again.")
     minutes = commands.minutes(report)
+    if is_simulated(report):
+        return (
+            words("Takes about "),
+            Shown(str(minutes), f"duration:{report.name}/minutes"),
+            words(" minute" if minutes == 1 else " minutes"),
+            words(". A seed gives the same runs, byte for byte, on every machine."),
+        )
     parts: list[Shown] = [
         words("Takes about "),
         Shown(str(minutes), f"duration:{report.name}/minutes"),
