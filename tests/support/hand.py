@@ -10,6 +10,8 @@ seconds.
 from __future__ import annotations
 
 import copy
+import json
+from pathlib import Path
 from typing import Any, Final
 
 from tallymark.agentload import scenario_file
@@ -58,3 +60,18 @@ def value(**sections: dict[str, Any]) -> dict[str, Any]:
 def scenario(**sections: dict[str, Any]) -> Scenario:
     """The same, checked."""
     return scenario_file.from_value(value(**sections), "by-hand.toml")
+
+
+def toml(value: object) -> str:
+    """A value as TOML writes it; tables are inline."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(toml(one) for one in value) + "]"
+    return json.dumps(value)
+
+
+def written(path: Path, value: dict[str, Any]) -> Path:
+    """The path, once a scenario is in it."""
+    path.write_text("".join(f"{key} = {toml(one)}\n" for key, one in value.items()), encoding="utf-8")
+    return path

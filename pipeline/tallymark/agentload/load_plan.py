@@ -14,6 +14,7 @@ from tallymark.agentload import sizing
 from tallymark.agentload.arithmetic import shown
 from tallymark.agentload.ceilings import Ceiling, Processor
 from tallymark.agentload.demand import ClassDemand, Demand
+from tallymark.agentload.mix import read_mix
 from tallymark.agentload.pilot import Pilot
 from tallymark.agentload.scenario import UNKNOWN, Scenario
 from tallymark.agentload.sizing import Durations, Sizing
@@ -87,17 +88,33 @@ def plan(scenario: Scenario, processor: Processor | None = None, tasks: int = pi
     """Size the test of a scenario. BrokenRuntimeError: the pilot cannot run here."""
     measured = pilots.run(scenario, tasks)
     demand = demands.of_mix(scenario) if scenario.tasks else measured.demand
-    known = sizing.durations(measured.durations_s)
+    recorded, source = _recorded(scenario)
+    known = sizing.durations(recorded or measured.durations_s)
     rate = sizing.rate_per_min(scenario.arrival, known.mean_s.value)
     size = None if rate is None else sizing.size(rate, known)
     found = limits.inventory(scenario, demand, measured.service, processor)
-    number = f"{shown(measured.tasks)} tasks"
-    source = f"a seeded pilot of {number} by the simulator, one after another (seed {measured.seed})"
-    if scenario.traces is not None:
-        source += f", whole tasks sampled from {scenario.traces.file}"
+    if not recorded:
+        number = f"{shown(measured.tasks)} tasks"
+        source = (
+            f"a seeded pilot of {number} by the simulator, one after another (seed {measured.seed}){source}"
+        )
     made = LoadPlan(scenario, source, measured, known, size, demand, found, limits.first(found), ())
     return LoadPlan(
         scenario, source, measured, known, size, demand, found, limits.first(found), tuple(_notes(made))
+    )
+
+
+def _recorded(scenario: Scenario) -> tuple[tuple[float, ...], str]:
+    """The durations that the traces tell and where they are from, or none and what to say of the pilot."""
+    if scenario.traces is None:
+        return (), ""
+    tasks = read_mix(scenario.folder / scenario.traces.file).tasks
+    known = tuple(task.duration_ns / 1e9 for task in tasks if task.duration_ns is not None)
+    if not known:
+        return (), f", whole tasks sampled from {scenario.traces.file}, which has no durations"
+    return (
+        known,
+        f"the traces {scenario.traces.file}: {shown(len(known))} of {shown(len(tasks))} tasks have one",
     )
 
 

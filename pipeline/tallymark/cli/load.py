@@ -13,6 +13,7 @@ from tallymark.agentload import commands, overrides
 from tallymark.agentload.commands import Written
 from tallymark.agentload.scenario_file import ScenarioError
 from tallymark.cli.load_plan import plan
+from tallymark.cli.load_sweep import sweep
 from tallymark.cli.load_traces import traces
 from tallymark.cli.talk import talk
 from tallymark.evidence.documents import shown_path
@@ -39,6 +40,7 @@ def load() -> None:
 
 
 load.add_command(plan)
+load.add_command(sweep)
 load.add_command(traces)
 
 

@@ -1,0 +1,94 @@
+"""A sweep in words: the table of its runs, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tallymark.agentload import sweep as sweeps
+from tallymark.agentload.arithmetic import shown
+from tallymark.agentload.sweep import Outcome, Sweep
+from tallymark.units import fixed
+
+HEADINGS: Final = (
+    "load",
+    "caches",
+    "success",
+    "against idle (points)",
+    "p",
+    "verdict",
+    "p50 s",
+    "p99 s",
+    "tasks/min",
+    "in flight",
+    "USD/task",
+    "degraded",
+    "first ceiling",
+)
+
+
+def rows(made: Sweep) -> list[tuple[str, ...]]:
+    """A row for each run; idle first. What is not known is a dash."""
+    return [_row(load, one) for load, one in made.runs]
+
+
+def _row(load: float | None, one: Mapping[str, Any]) -> tuple[str, ...]:
+    quality = one["quality"]
+    difference, p, verdict = "-", "-", "-"
+    if quality is not None:
+        points = [_signed(quality[key] * 100) for key in ("difference", "difference_low", "difference_high")]
+        difference = f"{points[0]} [{points[1]}, {points[2]}]"
+        p, verdict = fixed(quality["p_value"], 4), quality["verdict"]
+    return (
+        "idle" if load is None else shown(load),
+        one["cache"],
+        _percent(one["evaluated_success_share"]),
+        difference,
+        p,
+        verdict,
+        _seconds(one["duration_p50_ms"]),
+        _seconds(one["duration_p99_ms"]),
+        "-" if one["tasks_per_min"] is None else fixed(one["tasks_per_min"], 2),
+        "-" if one["in_flight_mean"] is None else fixed(one["in_flight_mean"], 1),
+        "unpriced" if one["usd_per_task"] is None else fixed(one["usd_per_task"], 4),
+        _degraded(one),
+        one["first_ceiling"] or "-",
+    )
+
+
+def lines(made: Sweep) -> Iterator[str]:
+    """What the table means."""
+    yield sweeps.ranking(made)
+    for outcome in made.outcomes:
+        yield f"{outcome.cache} caches: {outcome.advice.sentence}"
+        yield from _in_flight(outcome)
+    yield sweeps.documented(made)
+    yield "Simulated in virtual time. Assumptions: " + " ".join(made.plan.scenario.assumptions)
+
+
+def _in_flight(outcome: Outcome) -> Iterator[str]:
+    if outcome.in_flight is not None:
+        low, high = (fixed(end, 1) for end in outcome.in_flight)
+        yield (
+            f"{outcome.cache} caches: that is {low} to {high} tasks in flight, by the mean measured at "
+            f"{shown(outcome.knee.good or 0.0)}; how sure: {outcome.advice.certainty}."
+        )
+
+
+def _degraded(one: Mapping[str, Any]) -> str:
+    seen = [
+        f"{name} {_percent(value['share'])}" for name, value in one["degradations"].items() if value["tasks"]
+    ]
+    return ", ".join(seen) or "-"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{fixed(share * 100, 1)} %"
+
+
+def _signed(points: float) -> str:
+    return fixed(points, 1)
+
+
+def _seconds(milliseconds: float | None) -> str:
+    return "-" if milliseconds is None else fixed(milliseconds / 1000, 1)

@@ -1,0 +1,136 @@
+"""``tallymark load sweep``: one document, quality beside latency, a knee, and what to admit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from support import hand
+
+from tallymark.agentload import overrides
+from tallymark.agentload import sweep as sweeps
+from tallymark.agentload.sweep import Sweep
+from tallymark.cli.load_sweep import sweep
+from tallymark.errors import UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def scenario(folder: Path, **sections: dict[str, Any]) -> Path:
+    """By hand, with ten slots (41.1 tasks a minute), and a degradation once the queue is old."""
+    value = hand.value(run={"tasks": 600}, slots={"workers": 10}, **sections)
+    value["tasks"][0]["success"] = 0.9
+    value["models"].append({**value["models"][0], "name": "small"})
+    value["degradations"] = [
+        {
+            "name": "small-model",
+            "state": "fallback_model",
+            "model": "small",
+            "when": {"queue_age_s": 20},
+            "success_delta": -0.4,
+        }
+    ]
+    value["evaluation"] = {"tasks": 300, "margin": 0.05}
+    path = folder / "by-hand.toml"
+    return hand.written(path, value)
+
+
+def run(folder: Path, *arguments: str) -> Result:
+    path = scenario(folder)
+    return CliRunner().invoke(
+        sweep, [str(path), "--out", str(folder / "data"), *arguments], obj=folder, standalone_mode=False
+    )
+
+
+LOADS = "arrival.rate_per_min=10,30,60,90"
+
+
+def test_a_sweep_brackets_the_knee_and_advises(tmp_path: Path) -> None:
+    result = run(tmp_path, "--set", LOADS, "--json")
+    assert result.exception is None
+    found = json.loads(result.output)
+    assert [one["cache"] for one in found["outcomes"]] == ["cold", "warm"]
+    for outcome in found["outcomes"]:
+        assert (outcome["knee"]["good"], outcome["knee"]["bad"]) == (30, 60)
+        assert outcome["knee"]["limited_by"] == "slots"
+        assert (outcome["advice"]["low"], outcome["advice"]["high"]) == (21, 24)
+        assert outcome["advice"]["certainty"] == "bracketed"
+        # 30 a minute of 14.6 s each are 7.3 in flight, somewhat less with ramp and drain
+        assert outcome["in_flight"] == pytest.approx([0.7 * 7.3, 0.8 * 7.3], rel=0.05)
+    assert found["documented_ceiling"] == "slots"
+    assert found["documented_tasks_per_min"] == pytest.approx(10 * 60 / 14.6)
+    assert found["ranking"].startswith(
+        "No ranking by duration: success is worse than idle or undecided at 60, 90"
+    )
+
+
+def test_there_is_one_document_with_idle_once_and_every_load(tmp_path: Path) -> None:
+    run(tmp_path, "--set", LOADS)
+    (path,) = (tmp_path / "data").glob("*.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert path.name == "sweep.json"
+    assert document["execution"]["command"].startswith("tallymark load sweep by-hand.toml --label sweep")
+    runs = [(one["load"], one["cache"], one["rate_per_min"]) for one in document["runs"]]
+    loaded = [("loaded", cache, rate) for rate in (10, 30, 60, 90) for cache in ("cold", "warm")]
+    assert runs == [("idle", "cold", 6), ("idle", "warm", 6), *loaded]
+    assert [one["quality"] is None for one in document["runs"]] == [True, True] + [False] * 8
+    at_ten = document["runs"][2]["quality"]
+    assert (at_ten["pairs"], at_ten["lost"], at_ten["gained"], at_ten["verdict"]) == (300, 0, 0, "no worse")
+
+
+def test_the_text_has_success_beside_latency(tmp_path: Path) -> None:
+    lines = run(tmp_path, "--set", LOADS).output.splitlines()
+    heading = lines[1].split()
+    assert heading.index("success") < heading.index("p50")
+    assert lines[2].split()[:2] == ["idle", "cold"]
+    assert any(line.startswith("cold caches: Quality falls between 30 and 60 tasks/min") for line in lines)
+    assert any("Simulated in virtual time" in line for line in lines)
+
+
+def test_where_no_quality_fell_it_says_so(tmp_path: Path) -> None:
+    output = run(tmp_path, "--set", "arrival.rate_per_min=10,20").output
+    assert "Quality fell at no tested load up to 20 tasks/min" in output
+    assert "durations may be compared" in output
+
+
+def swept(tmp_path: Path, *settings: str, **sections: dict[str, Any]) -> Sweep:
+    path = scenario(tmp_path, **sections)
+    return sweeps.run(tmp_path, path, overrides.parse(settings), "sweep", tmp_path / "data", None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        (("slots.workers=4",), "0 settings have several values"),
+        (("arrival.rate_per_min=4,5", "slots.workers=4,5"), "2 settings have several values"),
+        (("slots.workers=4,5",), "it is no load"),
+    ],
+)
+def test_a_sweep_has_one_load(tmp_path: Path, settings: tuple[str, ...], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        swept(tmp_path, *settings)
+
+
+def test_a_sweep_needs_a_fixed_subset(tmp_path: Path) -> None:
+    path = scenario(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    kept = [line for line in text.splitlines() if not line.startswith("evaluation")]
+    path.write_text("\n".join(kept), encoding="utf-8")
+    with pytest.raises(UsageError, match="there is none"):
+        sweeps.run(tmp_path, path, overrides.parse([LOADS]), "sweep", tmp_path / "data", None)
+
+
+def test_a_closed_load_is_a_load(tmp_path: Path) -> None:
+    path = scenario(tmp_path)
+    text = path.read_text(encoding="utf-8").replace(
+        hand.toml(hand.VALUE["arrival"]), hand.toml({"process": "closed", "in_flight": 2})
+    )
+    path.write_text(text, encoding="utf-8")
+    made = sweeps.run(
+        tmp_path, path, overrides.parse(["arrival.in_flight=5,20"]), "sweep", tmp_path / "data", None
+    )
+    assert made.unit == "tasks in flight"
+    assert [load for load, _ in made.runs] == [None, None, 5, 5, 20, 20]
