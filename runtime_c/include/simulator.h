@@ -16,6 +16,11 @@
  * What a task draws depends on (seed, number of the task, purpose) alone, not on what happens to it: the same task
  * wants the same steps and tokens at every load. Divisions round down unless said otherwise.
  *
+ * What is simplified, for whoever prints assumptions: the tool calls of a step run one after another; a call that failed
+ * or timed out is not billed (its tokens are counted as wasted); KV memory holds the prompt and output of each call
+ * while it runs, whatever it shares with others; the transcript of a task leaves the prefix cache when the task ends; a
+ * retry repeats the operation, not the task; calls on their way when an outage begins still end well.
+ *
  * Limits that are not known are 0, which here means that nothing bounds it; the caller reports them.
  * The declarations between the two marks are also what cffi compiles: they must stay free of macros. */
 #ifndef TALLYMARK_SIMULATOR_H

@@ -204,6 +204,30 @@ static void a_simulation_runs_once_and_may_be_interrupted(void) {
     CHECK_UINT(64, strlen(rt_sim_digest()));
 }
 
+static void *interrupt(void *sim) {
+    rt_sim_interrupt(sim);
+    return NULL;
+}
+
+/* It would not end by itself before the test's time is up. */
+static void another_thread_may_interrupt(void) {
+    char message[RT_SIM_MESSAGE_BYTES];
+    rt_sim *sim;
+    pthread_t thread;
+    fixture_init(&f);
+    f.scenario.arrival = RT_SIM_CLOSED;
+    f.scenario.in_flight = 100;
+    f.scenario.tasks = UINT64_C(1) << 31;
+    f.scenario.deadline_ns = UINT64_C(1) << 53;
+    CHECK_UINT(RT_OK, rt_sim_create(&f.scenario, &sim, message, sizeof message));
+    CHECK_UINT(0, pthread_create(&thread, NULL, interrupt, sim));
+    CHECK_UINT(RT_OK, rt_sim_execute(sim, message, sizeof message));
+    CHECK_UINT(0, pthread_join(thread, NULL));
+    CHECK_TEXT("killed", rt_sim_outcome(sim));
+    check_sums(sim);
+    rt_sim_destroy(sim);
+}
+
 int main(void) {
     context_above_falls_back_and_truncates();
     a_deep_queue_sheds_and_lowers_the_effort();
@@ -214,5 +238,6 @@ int main(void) {
     timeline_thins_out();
     what_would_break_is_refused();
     a_simulation_runs_once_and_may_be_interrupted();
+    another_thread_may_interrupt();
     return check_done();
 }
