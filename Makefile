@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build
-BENCHMARKS := scheduler open_loop coroutine histogram context lookup event_queue
+BENCHMARKS := scheduler open_loop coroutine histogram context lookup event_queue agent_sim
 BENCHMARKS := $(foreach name,$(BENCHMARKS),$(basename $(notdir $(wildcard benchmarks/$(name).py))))
 C_SOURCES := $(wildcard runtime_c/src/*.[ch] runtime_c/src/sim/*.[ch] runtime_c/include/*.h runtime_c/CMakeLists.txt runtime_c/*.py)
 # What the tests need from the system beside python3, gcc and make: command or file -> Debian package.
@@ -105,11 +105,15 @@ ab-libraries: $(VENV)/.installed-test
 		-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" >/dev/null \
 		&& cmake --build $(BUILD)/ab/lto --parallel 2 >/dev/null
 
-## make benchmark-NAME       one benchmark: scheduler, open_loop, coroutine, histogram, context, lookup, event_queue
+## make benchmark-NAME       one benchmark: scheduler, open_loop, coroutine, histogram, context, lookup, event_queue, agent_sim
 $(BENCHMARKS:%=benchmark-%): benchmark-%: system-packages install
 	@$(BIN)/python benchmarks/$*.py --out $(BUILD)/benchmarks/$*.json
 
-## make benchmark            all benchmarks, one after the other (12 minutes at most)
+.PHONY: benchmark-agent-sim
+benchmark-agent-sim: benchmark-agent_sim
+benchmark benchmark-agent_sim: $(VENV)/.installed-test # simpy is of the extra "test"
+
+## make benchmark            all benchmarks, one after the other (14 minutes at most)
 benchmark: system-packages install
 	@for name in $(BENCHMARKS); do \
 		$(BIN)/python benchmarks/$$name.py --out $(BUILD)/benchmarks/$$name.json || exit $$?; \

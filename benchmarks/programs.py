@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import platform
 import subprocess
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "benchmarks"
@@ -40,6 +42,13 @@ class Program:
     """More sources, relative to ``benchmarks/``: those of another program."""
 
 
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A program in Python, run by the interpreter that runs the benchmark; its path in ``benchmarks/``."""
+
+    path: str
+
+
 def call(*command: str) -> str:
     """Run a command; its standard output. Raises BenchmarkError with what it printed when it fails."""
     try:
@@ -68,8 +77,22 @@ def _compile(source: Path, output: Path, flags: Sequence[str], newest_header: fl
     return output
 
 
-def build(program: Program) -> Path:
+def _launcher(script: Script) -> Path:
+    """A program that starts it."""
+    source = HERE / script.path
+    target = FOLDER / f"{source.stem}-bench"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(
+        f'#!/bin/sh\nexec {quote(sys.executable)} {quote(str(source))} "$@"\n', encoding="utf-8"
+    )
+    target.chmod(0o755)
+    return target
+
+
+def build(program: Program | Script) -> Path:
     """Compile and link it; the path of the program. Raises BenchmarkError."""
+    if isinstance(program, Script):
+        return _launcher(program)
     headers = [*RUNTIME.glob("*.h"), *HERE.glob("*/*.h"), Path(__file__)]
     newest_header = max(path.stat().st_mtime for path in headers)
     runtime = [path for path in sorted(RUNTIME.glob("rt_*.c")) if path.name not in NEED_GENERATED_HEADERS]

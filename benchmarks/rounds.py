@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from programs import COMMON_FLAGS, FOLDER, ROOT, BenchmarkError, Program, build, call
+from programs import COMMON_FLAGS, FOLDER, ROOT, BenchmarkError, Program, Script, build, call
 
 FORMAT = "tallymark-benchmark/1"
 ROUNDS_AT_LEAST = 3
@@ -39,7 +39,9 @@ class Case:
 
     name: str
     arguments: tuple[str, ...]
-    tasks: int
+    tasks: int | None
+    """How many it must do; None: what it counts is known only when it is done."""
+
     processes: int = 1
     same_work: str | None = None
     """Cases with the same text here must print the same checksum."""
@@ -64,7 +66,7 @@ class Benchmark:
 
     name: str
     description: str
-    program: Program
+    program: Program | Script
     cases: tuple[Case, ...]
     ratios: tuple[Ratio, ...]
     workload: Mapping[str, int | str | bool]
@@ -81,8 +83,9 @@ class Benchmark:
 def run_case(program: Path, case: Case) -> Values:
     """One process: its raw values, and the derived ones in seconds and tasks."""
     raw = json.loads(call(str(program), *case.arguments))
-    if raw["tasks"] != case.tasks:
-        raise BenchmarkError(f"{case.name} did {raw['tasks']} of {case.tasks} tasks. Do not trust this run.")
+    tasks = raw["tasks"]
+    if case.tasks is not None and tasks != case.tasks:
+        raise BenchmarkError(f"{case.name} did {tasks} of {case.tasks} tasks. Do not trust this run.")
     counts = {key: raw.get(key, 0) for key in COUNTS}
     queued = max(counts["backlog_bytes"], counts["drained_bytes"])
     return {
@@ -90,12 +93,12 @@ def run_case(program: Path, case: Case) -> Values:
         **counts,
         "elapsed_s": raw["elapsed_ns"] / 1e9,
         "cpu_s": raw["cpu_ns"] / 1e9,
-        "tasks_per_s": case.tasks / (raw["elapsed_ns"] / 1e9),
-        "queued_bytes": queued / case.tasks,
-        "elapsed_ns_per_task": raw["elapsed_ns"] / case.tasks,
-        "cpu_ns_per_task": raw["cpu_ns"] / case.tasks,
-        "switches_per_1000": counts["voluntary_switches"] * 1000 / case.tasks,
-        **({"memory_per_task": raw["memory_bytes"] / case.tasks} if raw.get("memory_bytes") else {}),
+        "tasks_per_s": tasks / (raw["elapsed_ns"] / 1e9),
+        "queued_bytes": queued / tasks,
+        "elapsed_ns_per_task": raw["elapsed_ns"] / tasks,
+        "cpu_ns_per_task": raw["cpu_ns"] / tasks,
+        "switches_per_1000": counts["voluntary_switches"] * 1000 / tasks,
+        **({"memory_per_task": raw["memory_bytes"] / tasks} if raw.get("memory_bytes") else {}),
     }
 
 
