@@ -15,7 +15,8 @@ from typing import IO, Final
 from tallymark.agentload.traces import corpus
 from tallymark.agentload.traces.azure import Azure
 from tallymark.agentload.traces.burstgpt import BurstGpt
-from tallymark.agentload.traces.corpus import Source
+from tallymark.agentload.traces.corpus import Source, Task
+from tallymark.agentload.traces.entry import MOST_NS, MOST_START_NS
 from tallymark.agentload.traces.files import MAX_LINE_BYTES, TraceFile, parsed_first_line
 from tallymark.agentload.traces.flat_spans import FlatSpans
 from tallymark.agentload.traces.interface import Identities, Names, Tally, TraceFormat
@@ -87,6 +88,7 @@ class Import:
         chosen, document = self._recognised(file)
         tasks = 0
         for task in chosen.tasks(file, document, tally):
+            _require_times(task, file)
             line = corpus.task_line(task)
             if len(line) > MAX_LINE_BYTES:
                 problem = f"the task {task.id!r} takes more than {MAX_LINE_BYTES >> 20} MiB"
@@ -125,6 +127,18 @@ class Import:
         if chosen is None:
             raise _unknown(file, "its first line is neither JSON nor the header of a known CSV")
         return chosen
+
+
+def _require_times(task: Task, file: TraceFile) -> None:
+    """Every time within what a corpus holds. FindingsError: a clock was wrong."""
+    times = [time for step in task.steps for call in step.calls for time in (call.start_ns, call.latency_ns)]
+    times += [time for step in task.steps for time in (step.start_ns, step.latency_ns)]
+    if any(time is not None and not 0 <= time <= MOST_NS for time in (*times, task.duration_ns)):
+        problem = f"the task {task.id!r} takes more than 104 days, or less than nothing"
+        raise FindingsError(f"{file.shown}::$", problem, "correct its times")
+    if task.start_ns is not None and abs(task.start_ns) > MOST_START_NS:
+        problem = f"the task {task.id!r} starts more than a century after the first"
+        raise FindingsError(f"{file.shown}::$", problem, "correct its times")
 
 
 def _fitting(formats: Iterable[TraceFormat], value: JsonValue, columns: Sequence[str]) -> TraceFormat | None:
