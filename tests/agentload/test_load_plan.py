@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from support import hand
+from support.traces import FILES, imported
 
 from tallymark.agentload import load_plan, scenario_file
 from tallymark.cli.load_plan import plan
@@ -93,6 +94,20 @@ def test_a_setting_changes_the_plan(tmp_path: Path) -> None:
     assert found["first_tasks_per_min"] == 5
     assert found["overload"].startswith("overloaded: 6 tasks/min arrive and tool:crm:rate lets 5 through")
     assert isinstance(run(path, "--set", "slots.workers=1,2").exception, UsageError)
+
+
+def test_durations_are_those_of_the_traces_where_they_have_some(tmp_path: Path) -> None:
+    """One recorded task has times, 7.39 s from its first call to its last; those of Mooncake have none."""
+    imported(tmp_path, FILES / "otlp_new.json", FILES / "mooncake.jsonl")
+    value = hand.value(arrival={"rate_per_min": 6})
+    del value["tasks"]
+    value["traces"] = {"file": "corpus.jsonl"}
+    value["tools"] = [{"name": "crm-find", "latency_ms": 100}, {"name": "wiki", "latency_ms": 100}]
+    made = load_plan.plan(scenario_file.from_value(value, "x", tmp_path), tasks=50)
+    assert made.source == "the traces corpus.jsonl: 1 of 4 tasks have one"
+    assert made.durations.mean_s.value == pytest.approx(7.39)
+    assert made.demand.classes == ()
+    assert made.demand.models["large"].calls == pytest.approx(1.5, abs=0.5)
 
 
 def test_cpu_and_cores_are_given_together() -> None:

@@ -96,6 +96,21 @@ def test_where_no_quality_fell_it_says_so(tmp_path: Path) -> None:
     assert "durations may be compared" in output
 
 
+def test_429s_are_named_and_amplified_retries_are_alarming(tmp_path: Path) -> None:
+    """Twenty tasks a minute of three requests each fill 60 requests a minute; sixty do not fit in."""
+    limits = {"requests_per_min": 60, "overflow": "reject", "retry_after_s": 1}
+    path = scenario(tmp_path, providers=limits)
+    retries = [{"layer": "client", "attempts": 4, "on": ["429"]}]
+    path.write_text(f"{path.read_text(encoding='utf-8')}retries = {hand.toml(retries)}\n", encoding="utf-8")
+    arguments = [str(path), "--out", str(tmp_path / "data"), "--set", "arrival.rate_per_min=10,60"]
+    lines = CliRunner().invoke(sweep, arguments, obj=tmp_path, standalone_mode=False).output.splitlines()
+    assert "429s" in lines[1]
+    quiet, loud = lines[4], lines[6]
+    assert quiet.split()[:2] == ["10", "cold"] and "vendor" not in quiet.rpartition("provider")[0]
+    assert loud.split()[:2] == ["60", "cold"] and "  vendor " in loud and " !  " in loud
+    assert "Retries: more than 1.3 attempts for each operation at 60 tasks/min (whole interval)." in lines
+
+
 def swept(tmp_path: Path, *settings: str, **sections: dict[str, Any]) -> Sweep:
     path = scenario(tmp_path, **sections)
     return sweeps.run(tmp_path, path, overrides.parse(settings), "sweep", tmp_path / "data", None)

@@ -106,6 +106,8 @@ def _provider(
             + ("" if provider.count_cached else f" - {shown(use.cached_tokens)} cached, which do not count")
             + f" = {shown(use.counted_tokens)} tokens"
         )
+        if provider.reserve == "max_tokens":
+            yield "each call reserves its longest output and gives back the rest: less headroom, same rate"
         yield f"{shown(limit)} tokens/min ÷ {shown(use.counted_tokens)} tokens/task = {shown(rate)} tasks/min"
         yield rate
 

@@ -14,7 +14,6 @@ from tallymark.agentload import sizing
 from tallymark.agentload.arithmetic import shown
 from tallymark.agentload.ceilings import Ceiling, Processor
 from tallymark.agentload.demand import ClassDemand, Demand
-from tallymark.agentload.mix import read_mix
 from tallymark.agentload.pilot import Pilot
 from tallymark.agentload.scenario import UNKNOWN, Scenario
 from tallymark.agentload.sizing import Durations, Sizing
@@ -106,9 +105,9 @@ def plan(scenario: Scenario, processor: Processor | None = None, tasks: int = pi
 
 def _recorded(scenario: Scenario) -> tuple[tuple[float, ...], str]:
     """The durations that the traces tell and where they are from, or none and what to say of the pilot."""
-    if scenario.traces is None:
+    if scenario.traces is None or scenario.recorded is None:
         return (), ""
-    tasks = read_mix(scenario.folder / scenario.traces.file).tasks
+    tasks = scenario.recorded.mix.tasks
     known = tuple(task.duration_ns / 1e9 for task in tasks if task.duration_ns is not None)
     if not known:
         return (), f", whole tasks sampled from {scenario.traces.file}, which has no durations"

@@ -10,6 +10,7 @@ from tallymark.agentload.arithmetic import shown
 from tallymark.agentload.sweep import Outcome, Sweep
 from tallymark.units import fixed
 
+_ALARM: Final = 1.3  # attempts for each logical operation
 HEADINGS: Final = (
     "load",
     "caches",
@@ -19,9 +20,13 @@ HEADINGS: Final = (
     "verdict",
     "p50 s",
     "p99 s",
+    "oldest waiter s",
     "tasks/min",
     "in flight",
+    "retries",
     "USD/task",
+    "USD/success",
+    "429s",
     "degraded",
     "first ceiling",
 )
@@ -48,9 +53,13 @@ def _row(load: float | None, one: Mapping[str, Any]) -> tuple[str, ...]:
         verdict,
         _seconds(one["duration_p50_ms"]),
         _seconds(one["duration_p99_ms"]),
+        _seconds(one["queue_age_max_ms"]),
         "-" if one["tasks_per_min"] is None else fixed(one["tasks_per_min"], 2),
         "-" if one["in_flight_mean"] is None else fixed(one["in_flight_mean"], 1),
-        "unpriced" if one["usd_per_task"] is None else fixed(one["usd_per_task"], 4),
+        _ratio(one),
+        _money(one, "usd_per_task"),
+        _money(one, "usd_per_success"),
+        _throttled(one),
         _degraded(one),
         one["first_ceiling"] or "-",
     )
@@ -62,8 +71,20 @@ def lines(made: Sweep) -> Iterator[str]:
     for outcome in made.outcomes:
         yield f"{outcome.cache} caches: {outcome.advice.sentence}"
         yield from _in_flight(outcome)
+    loud = ", ".join(
+        shown(load) for load in sorted({load for load, one in made.runs if load and _alarming(one)})
+    )
+    if loud:
+        where = f"{loud} {made.unit} (whole interval)"
+        yield f"Retries: more than {_ALARM} attempts for each operation at {where}."
     yield sweeps.documented(made)
     yield "Simulated in virtual time. Assumptions: " + " ".join(made.plan.scenario.assumptions)
+
+
+def _alarming(one: Mapping[str, Any]) -> bool:
+    """Whether the whole interval of the amplification is above the alarm."""
+    low = one["retry_amplification_low"]
+    return low is not None and low > _ALARM
 
 
 def _in_flight(outcome: Outcome) -> Iterator[str]:
@@ -78,6 +99,28 @@ def _in_flight(outcome: Outcome) -> Iterator[str]:
 def _degraded(one: Mapping[str, Any]) -> str:
     seen = [
         f"{name} {_percent(value['share'])}" for name, value in one["degradations"].items() if value["tasks"]
+    ]
+    return ", ".join(seen) or "-"
+
+
+def _money(one: Mapping[str, Any], key: str) -> str:
+    """A price that nobody knows is no 0, and no success has no price either."""
+    if one[key] is not None:
+        return fixed(one[key], 4)
+    return "unpriced" if one["usd_total"] is None else "-"
+
+
+def _ratio(one: Mapping[str, Any]) -> str:
+    """Attempts for each logical operation, marked where it is surely above the alarm."""
+    ratio = one["retry_amplification"]
+    return "-" if ratio is None else f"{fixed(ratio, 2)}{' !' if _alarming(one) else ''}"
+
+
+def _throttled(one: Mapping[str, Any]) -> str:
+    """The 429s of each provider and tool, never added up: the sum would hide which ceiling it was."""
+    dependencies = {**one["providers"], **one["tools"]}
+    seen = [
+        f"{name} {value['throttled_429']:,}" for name, value in dependencies.items() if value["throttled_429"]
     ]
     return ", ".join(seen) or "-"
 
