@@ -16,10 +16,10 @@
  * What a task draws depends on (seed, number of the task, purpose) alone, not on what happens to it: the same task
  * wants the same steps and tokens at every load. Divisions round down unless said otherwise.
  *
- * What is simplified, for whoever prints assumptions: the tool calls of a step run one after another; a call that failed
- * or timed out is not billed (its tokens are counted as wasted); KV memory holds the prompt and output of each call
- * while it runs, whatever it shares with others; the transcript of a task leaves the prefix cache when the task ends; a
- * retry repeats the operation, not the task; calls on their way when an outage begins still end well.
+ * What is simplified, for whoever prints assumptions: the tool calls of a step run one after another; a call that
+ * failed or timed out is not billed (its tokens are counted as wasted); KV memory holds the prompt and output of each
+ * call while it runs, whatever it shares with others; the transcript of a task leaves the prefix cache when the task
+ * ends; a retry repeats the operation, not the task; calls on their way when an outage begins still end well.
  *
  * Limits that are not known are 0, which here means that nothing bounds it; the caller reports them.
  * The declarations between the two marks are also what cffi compiles: they must stay free of macros. */
@@ -37,7 +37,7 @@ typedef struct rt_sim rt_sim;
 
 typedef enum rt_sim_constant {
     RT_SIM_SAMPLES = 0,     /* one of `values`, each as likely; a constant is one sample */
-    RT_SIM_QUANTILES = 1,   /* values[k] is the k/(count-1) quantile, ascending, 2 or more; linear between them */
+    RT_SIM_QUANTILES = 1,   /* value k of n is the k/(n-1) quantile; linear between them */
     RT_SIM_EXPONENTIAL = 2, /* values[0] is the mean, rounded down */
     RT_SIM_WEIGHTED = 3,    /* count values, then count cumulated thresholds, ascending, the last 2^32 */
 
@@ -51,11 +51,11 @@ typedef enum rt_sim_constant {
     RT_SIM_PRIORITY = 1,
     RT_SIM_FAIR = 2,
 
-    RT_SIM_WAIT = 0, /* a call that a limit stops waits in line */
+    RT_SIM_WAIT = 0,   /* a call that a limit stops waits in line */
     RT_SIM_REJECT = 1, /* ... is answered 429 */
 
     RT_SIM_QUEUE = 0,   /* KV memory: a call starts when its prompt and output fit */
-    RT_SIM_PREEMPT = 1, /* ... when its prompt fits; if its output then does not, it gives way and starts again */
+    RT_SIM_PREEMPT = 1, /* ... its prompt fits; if its output does not, it starts again */
 
     RT_SIM_ON_429 = 1, /* what a layer tries again, added together */
     RT_SIM_ON_ERROR = 2,
@@ -72,7 +72,7 @@ typedef enum rt_sim_constant {
     RT_SIM_LOWER_EFFORT = 2,
     RT_SIM_DROP_RETRY = 3,
     RT_SIM_SHED = 4,
-    RT_SIM_QUEUE_AGE = 0,      /* condition: the oldest task that waits for a slot is at least threshold ns old */
+    RT_SIM_QUEUE_AGE = 0,      /* the oldest that waits for a slot has waited threshold ns */
     RT_SIM_QUEUE_DEPTH = 1,    /* at least threshold tasks wait for a slot */
     RT_SIM_HEADROOM_BELOW = 2, /* less than threshold permille of the provider's tokens a minute is left */
     RT_SIM_CONTEXT_ABOVE = 3,  /* the prompt has more than threshold tokens */
@@ -90,9 +90,9 @@ typedef enum rt_sim_constant {
     RT_SIM_CALL_429 = 1,
     RT_SIM_CALL_ERROR = 2,
     RT_SIM_CALL_TIMEOUT = 4,
-    RT_SIM_CALL_BREAKER = 8,  /* not sent: the circuit breaker is open */
+    RT_SIM_CALL_BREAKER = 8, /* not sent: the circuit breaker is open */
     RT_SIM_CALL_PREEMPTED = 16,
-    RT_SIM_CALL_REFUSED = 32, /* larger than the context or than a whole quota: never to be sent, never tried again */
+    RT_SIM_CALL_REFUSED = 32, /* larger than the context or a whole quota: never sent */
 
     RT_SIM_SPAN_TASK = 0,
     RT_SIM_SPAN_MODEL = 1,
@@ -118,15 +118,15 @@ typedef struct rt_sim_provider {
     uint64_t tokens_per_min; /* 0: no limit. The bucket holds one minute and starts full */
     uint64_t requests_per_min;
     uint32_t concurrency;
-    uint32_t overflow;            /* RT_SIM_WAIT or RT_SIM_REJECT; KV memory always waits */
-    uint32_t reserve_max_tokens;  /* 1: a call takes input + max_output_tokens and gets back what it did not write */
-    uint32_t count_cached;        /* 1: cached input counts against tokens_per_min */
-    uint64_t retry_after_ns;      /* least pause after a 429 */
-    uint64_t kv_tokens;           /* 0: no limit */
-    uint32_t kv_policy;           /* RT_SIM_QUEUE or RT_SIM_PREEMPT */
-    uint64_t cache_tokens;        /* of the prefix cache, least recently used leaves first; 0: no cache */
-    uint64_t error;               /* probability that a call fails, 0 .. 2^32 */
-    uint64_t timeout_ns;          /* the caller gives up after so long; 0: never */
+    uint32_t overflow;           /* RT_SIM_WAIT or RT_SIM_REJECT; KV memory always waits */
+    uint32_t reserve_max_tokens; /* 1: a call takes max_output_tokens, the rest comes back */
+    uint32_t count_cached;       /* 1: cached input counts against tokens_per_min */
+    uint64_t retry_after_ns;     /* least pause after a 429 */
+    uint64_t kv_tokens;          /* 0: no limit */
+    uint32_t kv_policy;          /* RT_SIM_QUEUE or RT_SIM_PREEMPT */
+    uint64_t cache_tokens;       /* of the prefix cache, least recently used leaves first; 0: no cache */
+    uint64_t error;              /* probability that a call fails, 0 .. 2^32 */
+    uint64_t timeout_ns;         /* the caller gives up after so long; 0: never */
 } rt_sim_provider;
 
 /* latency = (base + uncached input + output) * (1 + load_slope_permille / 1000 * in flight / load_reference), where
@@ -138,8 +138,8 @@ typedef struct rt_sim_model {
     uint64_t input_ns_per_1024_tokens;
     uint64_t output_ns_per_1024_tokens;
     uint64_t load_slope_permille;
-    uint64_t load_reference; /* 1 or more when there is a slope */
-    uint64_t context_tokens; /* prompt + output at most; 0: no limit */
+    uint64_t load_reference;    /* 1 or more when there is a slope */
+    uint64_t context_tokens;    /* prompt + output at most; 0: no limit */
     uint64_t max_output_tokens; /* 0: no limit; then reserve_max_tokens reserves what is written */
     uint32_t priced;            /* 0: the prices are unknown, and so is every sum that they are part of */
     uint64_t input_pusd;        /* 10^-12 USD a token; one USD per million tokens is 10^6 */
@@ -157,7 +157,7 @@ typedef struct rt_sim_tool {
     uint64_t retry_after_ns;
     uint64_t error; /* probabilities, 0 .. 2^32 */
     uint64_t timeout;
-    uint64_t timeout_ns; /* a call that times out ends here, and so does one whose latency is longer; 0: never */
+    uint64_t timeout_ns; /* where a call that times out ends, and every longer one; 0: never */
     uint32_t optional;   /* 1: the task goes on when the call has failed for good */
     uint32_t write;      /* 1: it has effects outside; only counted */
 } rt_sim_tool;
@@ -182,7 +182,7 @@ typedef struct rt_sim_class {
     rt_sim_distribution output_tokens; /* of each step */
     uint32_t first_tool_use;           /* in scenario.tool_uses */
     uint32_t tool_uses;
-    uint32_t first_prefix; /* in scenario.prefix_tokens: the different prefixes that its tasks share, each as likely */
+    uint32_t first_prefix; /* in scenario.prefix_tokens: what its tasks share, each as likely */
     uint32_t prefixes;     /* 0: none */
     uint64_t prefix_share; /* how much of system + tools is in the shared prefix, 0 .. 2^32 */
     uint64_t success;      /* probability that a task that was not degraded succeeds */
@@ -220,8 +220,8 @@ typedef struct rt_sim_retry {
     uint32_t attempts;   /* 1 .. 255 in all, the first one included */
     uint32_t on;         /* RT_SIM_ON_... */
     uint32_t backoff;
-    uint64_t delay_ns; /* exponential: delay * 2^(k-1) before attempt k + 1, at most cap */
-    uint64_t cap_ns;   /* 0: no cap */
+    uint64_t delay_ns;    /* exponential: delay * 2^(k-1) before attempt k + 1, at most cap */
+    uint64_t cap_ns;      /* 0: no cap */
     uint32_t full_jitter; /* 1: uniform in 0 .. delay */
 } rt_sim_retry;
 
@@ -247,9 +247,9 @@ typedef struct rt_sim_event {
 /* Everything is copied by rt_sim_create except the arrays and names, which must stay as they are until destroy. */
 typedef struct rt_sim_scenario {
     uint64_t seed;
-    uint64_t tasks;       /* arrivals at most, 1 .. 2^31 */
-    uint64_t horizon_ns;  /* no arrival at or after this; 0: only `tasks` bounds them */
-    uint64_t deadline_ns; /* the run ends here at the latest; 1 .. 2^62 */
+    uint64_t tasks;        /* arrivals at most, 1 .. 2^31 */
+    uint64_t horizon_ns;   /* no arrival at or after this; 0: only `tasks` bounds them */
+    uint64_t deadline_ns;  /* the run ends here at the latest; 1 .. 2^53 */
     uint64_t warmup_tasks; /* the first tasks stay out of the histograms and means, not out of the counts */
 
     uint32_t arrival;
@@ -290,14 +290,14 @@ typedef struct rt_sim_scenario {
     uint32_t retries_count;
     uint32_t retry_budget_permille; /* retries by logical operations so far; 0: no budget */
     uint32_t retry_budget_reserve;  /* retries allowed before any operation */
-    uint32_t breaker_failures;      /* consecutive ones of a provider or tool that open its breaker; 0: no breaker */
+    uint32_t breaker_failures;      /* one after another open a provider's or tool's breaker; 0: none */
     uint64_t breaker_open_ns;
     const rt_sim_degradation *degradations; /* 0 .. 16; looked at in this order */
     uint32_t degradations_count;
     const rt_sim_event *events;
     uint32_t events_count;
 
-    uint32_t warm;                  /* 1: the shared prefixes are in the caches at the start, as far as they fit */
+    uint32_t warm; /* 1: the shared prefixes are in the caches at the start, as far as they fit */
     const uint32_t *evaluation_ids; /* task numbers, ascending; the record tells how each ended */
     uint32_t evaluation_count;
     const uint32_t *trace_ids; /* task numbers, ascending, whose spans are kept */
@@ -315,7 +315,7 @@ typedef struct rt_sim_task {
     uint32_t tenant;
     uint32_t outcome;
     uint32_t succeeded;
-    uint32_t steps; /* done */
+    uint32_t steps;        /* done */
     uint32_t degradations; /* bit d: degradation d was applied to it */
     uint32_t logical_operations;
     uint32_t attempts;
@@ -327,8 +327,8 @@ typedef struct rt_sim_task {
     uint64_t cost_pusd;
 } rt_sim_task;
 
-/* One attempt of a call of a traced task, or (RT_SIM_SPAN_TASK) the task itself: when it arrived, got a worker slot and
- * ended, and its own outcome. */
+/* One attempt of a call of a traced task, or (RT_SIM_SPAN_TASK) the task itself: when it arrived, got a worker slot
+ * and ended, and its own outcome. */
 typedef struct rt_sim_span {
     uint32_t task;
     uint32_t step; /* from 0 */
@@ -345,10 +345,10 @@ typedef struct rt_sim_span {
 
 /* Figures that depend on the machine or serve benchmarks; none is in the record. */
 typedef struct rt_sim_figures {
-    uint64_t events;         /* pops that changed the state of a task */
-    uint64_t pops;           /* all */
-    uint64_t in_flight_peak; /* arrived and not ended */
-    uint64_t cpu_ns;         /* of the thread, in rt_sim_execute */
+    uint64_t events;                /* pops that changed the state of a task */
+    uint64_t pops;                  /* all */
+    uint64_t in_flight_peak;        /* arrived and not ended */
+    uint64_t cpu_ns;                /* of the thread, in rt_sim_execute */
     uint64_t rss_anon_growth_bytes; /* at the end of rt_sim_execute against its start; 0 when unreadable */
     uint64_t bytes_of_a_task;
     uint64_t virtual_ns;
@@ -364,7 +364,7 @@ int rt_sim_execute(rt_sim *self, char *message, size_t message_bytes);
 /* Ends the run early, from a signal handler or another thread; its outcome is "killed". */
 void rt_sim_interrupt(rt_sim *self);
 
-/* One line of JSON, valid until destroy; NULL before rt_sim_execute succeeded. Its members: src/sim/rt_sim_record.h. */
+/* One line of JSON, valid until destroy; NULL before rt_sim_execute succeeded. Members: src/sim/rt_sim_record.h. */
 const char *rt_sim_record(const rt_sim *self);
 
 /* "completed", "overloaded" (the deadline came first) or "killed"; NULL before rt_sim_execute succeeded. */

@@ -57,8 +57,8 @@ static void when_is_the_first_instant(void) {
     }
 }
 
-/* Closed form of greedy calls of n units from a full bucket of B a minute: call k is served at (k n - B) / B minutes, or
- * at once while k n <= B. */
+/* Closed form of greedy calls of n units from a full bucket of B a minute: call k is served at (k n - B) / B
+ * minutes, or at once while k n <= B. */
 static void a_greedy_user_gets_size_plus_rate_times_time(void) {
     const uint64_t rate = 6000, units = 70;
     rt_sim_bucket bucket;

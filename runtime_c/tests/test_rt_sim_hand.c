@@ -21,8 +21,7 @@ static void one_task(void) {
     rt_sim_destroy(sim);
 }
 
-/* base 1 s + 100 input at 1024/s... all with slope: latency x (1 + 0.5 x 1/1). Here 1 s base, 0.5 s input (512 tokens a
- * 1024th at 1 s), 0.25 s output, times 1.5. */
+/* 1 s base, 0.5 s for 512 tokens of input, 0.25 s for 256 of output; times 1 + 0.5 x 1 / 1. */
 static void latency_has_its_parts_and_its_load_factor(void) {
     fixture_init(&f);
     f.values[VALUE_STEPS] = 1;
@@ -59,7 +58,8 @@ static void one_worker(void) {
 }
 
 /* 120 tokens a minute refill 2 a second. A call needs 100 + 10: the first goes at 0 and leaves 10; the next needs
- * 110: 50 s later. With one step a task, task k starts at 50 x k (k > 0: 50 s after the one before, since 1 s apart). */
+ * 110: 50 s later. With one step a task, task k starts at 50 x k (k > 0: 50 s after the one before, since 1 s
+ * apart). */
 static void tokens_a_minute(void) {
     fixture_init(&f);
     f.scenario.tasks = 3;
@@ -76,8 +76,8 @@ static void tokens_a_minute(void) {
     rt_sim_destroy(sim);
 }
 
-/* The same with cached tokens that do not count: the system and tool texts (60 tokens) are shared and cached from the
- * second call on, which then needs 50 only. */
+/* The same with cached tokens that do not count: the system and tool texts (60 tokens) are shared and cached from
+ * the second call on, which then needs 50 only. */
 static void cached_tokens_need_not_count(void) {
     fixture_init(&f);
     f.scenario.tasks = 2;
@@ -160,8 +160,13 @@ static void backoff_doubles_up_to_its_cap(void) {
     fixture_init(&f);
     f.providers[0].error = CERTAIN;
     f.scenario.retries_count = 1;
-    f.retries[0] = (rt_sim_retry){.name = "client", .operations = RT_SIM_MODEL_CALLS, .attempts = 4, .on = RT_SIM_ON_ERROR,
-                                  .backoff = RT_SIM_BACKOFF_EXPONENTIAL, .delay_ns = SECOND, .cap_ns = 3 * SECOND};
+    f.retries[0] = (rt_sim_retry){.name = "client",
+                                  .operations = RT_SIM_MODEL_CALLS,
+                                  .attempts = 4,
+                                  .on = RT_SIM_ON_ERROR,
+                                  .backoff = RT_SIM_BACKOFF_EXPONENTIAL,
+                                  .delay_ns = SECOND,
+                                  .cap_ns = 3 * SECOND};
     rt_sim *const sim = run_scenario(&f);
     CHECK_UINT(10 * SECOND, sim->now_ns);
     rt_sim_destroy(sim);
@@ -174,8 +179,12 @@ static void a_breaker_sends_nothing_while_it_is_open(void) {
     f.scenario.breaker_failures = 3;
     f.scenario.breaker_open_ns = 10 * SECOND;
     f.scenario.retries_count = 1;
-    f.retries[0] = (rt_sim_retry){.name = "client", .operations = 3, .attempts = 6, .on = RT_SIM_ON_ERROR + RT_SIM_ON_BREAKER,
-                                  .backoff = RT_SIM_BACKOFF_FIXED, .delay_ns = SECOND};
+    f.retries[0] = (rt_sim_retry){.name = "client",
+                                  .operations = 3,
+                                  .attempts = 6,
+                                  .on = RT_SIM_ON_ERROR + RT_SIM_ON_BREAKER,
+                                  .backoff = RT_SIM_BACKOFF_FIXED,
+                                  .delay_ns = SECOND};
     rt_sim *const sim = run_scenario(&f);
     check_sums(sim);
     CHECK_UINT(3, sim->gates[0].counts.calls);   /* sent at 0, 2, 4; open from 5 to 15 */
@@ -206,8 +215,9 @@ static void a_provider_may_reject(void) {
     rt_sim_destroy(sim);
 }
 
-/* Two calls of 110 tokens of KV memory in 200: one after the other. With preemption both start (100 + 100); at the end
- * of its prefill the first finds no room and gives way, the second then fits, and the first starts again after it. */
+/* Two calls of 110 tokens of KV memory in 200: one after the other. With preemption both start (100 + 100); at the
+ * end of its prefill the first finds no room and gives way, the second then fits, and the first starts again after
+ * it. */
 static void kv_memory_queues_or_preempts(void) {
     fixture_init(&f);
     f.scenario.tasks = 2;
@@ -238,7 +248,8 @@ static void an_outage_ends_and_a_call_larger_than_its_quota_is_refused(void) {
     f.scenario.events_count = 1;
     f.events[0] = (rt_sim_event){RT_SIM_OUTAGE_PROVIDER, 0, SECOND, 2 * SECOND};
     rt_sim *const sim = run_scenario(&f);
-    CHECK_UINT(2, sim->gates[0].counts.errors); /* those at 1 and 2: an event comes before an arrival of its time */
+    CHECK_UINT(
+        2, sim->gates[0].counts.errors); /* those at 1 and 2: an event comes before an arrival of its time */
     CHECK_UINT(2, sim->totals.finished);
     rt_sim_destroy(sim);
     fixture_init(&f);

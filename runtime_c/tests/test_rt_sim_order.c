@@ -19,7 +19,8 @@ static void check_first_in_first_out(const rt_sim *sim, uint32_t kind) {
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < count; k++) {
             const bool both = spans[i].kind == kind && spans[k].kind == kind;
-            CHECK(!both || spans[i].asked_ns >= spans[k].asked_ns || spans[i].started_ns <= spans[k].started_ns);
+            CHECK(!both || spans[i].asked_ns >= spans[k].asked_ns ||
+                  spans[i].started_ns <= spans[k].started_ns);
         }
     }
 }
@@ -90,7 +91,7 @@ static void check_order(uint32_t discipline, const char *expected) {
     rt_sim_destroy(sim);
 }
 
-/* The seed draws tenants 1100110110010 (an observation of the draw, not an expectation of it): it is read from fifo. */
+/* Which tenant each task is of comes from the draw itself. */
 static void disciplines(void) {
     char fifo[16] = "";
     fixture_init(&f);
@@ -117,7 +118,8 @@ static void disciplines(void) {
     f.scenario.trace_count = 0;
     f.scenario.discipline = RT_SIM_FAIR;
     rt_sim *const sim = run_scenario(&f);
-    CHECK(sim->tenants[1].wait_sum_ns / sim->tenants[1].arrived < sim->tenants[0].wait_sum_ns / sim->tenants[0].arrived);
+    CHECK(sim->tenants[1].wait_sum_ns / sim->tenants[1].arrived <
+          sim->tenants[0].wait_sum_ns / sim->tenants[0].arrived);
     rt_sim_destroy(sim);
 }
 

@@ -3,17 +3,24 @@
 
 static fixture f;
 
-/* 100 + 10 output + 5 result a step: prompts 100, 115, 130 (…). Above 120 the big model is replaced, the context is cut
- * to 110, and the task's chance of success falls to nothing. */
+/* 100 + 10 output + 5 result a step: prompts 100, 115, 130 (…). Above 120 the big model is replaced, the context
+ * is cut to 110, and the task's chance of success falls to nothing. */
 static void context_above_falls_back_and_truncates(void) {
     fixture_init(&f);
     f.scenario.models_count = 2;
     f.models[1].base_ns = SECOND / 2;
     f.scenario.degradations_count = 2;
-    f.degradations[0] = (rt_sim_degradation){.name = "small", .state = RT_SIM_FALLBACK_MODEL, .condition = RT_SIM_CONTEXT_ABOVE,
-                                             .threshold = 120, .model = 1, .success_delta = -(int64_t)CERTAIN};
-    f.degradations[1] = (rt_sim_degradation){.name = "cut", .state = RT_SIM_TRUNCATE_CONTEXT,
-                                             .condition = RT_SIM_CONTEXT_ABOVE, .threshold = 120, .keep_tokens = 110};
+    f.degradations[0] = (rt_sim_degradation){.name = "small",
+                                             .state = RT_SIM_FALLBACK_MODEL,
+                                             .condition = RT_SIM_CONTEXT_ABOVE,
+                                             .threshold = 120,
+                                             .model = 1,
+                                             .success_delta = -(int64_t)CERTAIN};
+    f.degradations[1] = (rt_sim_degradation){.name = "cut",
+                                             .state = RT_SIM_TRUNCATE_CONTEXT,
+                                             .condition = RT_SIM_CONTEXT_ABOVE,
+                                             .threshold = 120,
+                                             .keep_tokens = 110};
     rt_sim *const sim = run_scenario(&f);
     check_sums(sim);
     CHECK_UINT(100 + 115 + 110, sim->gates[0].counts.tokens_input);
@@ -26,16 +33,22 @@ static void context_above_falls_back_and_truncates(void) {
     rt_sim_destroy(sim);
 }
 
-/* Two more tasks wait while one runs: the third arrival (two waiting) is shed; effort is lowered at each step at which
- * one waits: of 3 steps 2 are left after the factor 0.5 at the first (1.5 is rounded up), with 5 tokens instead of 10. */
+/* Two more tasks wait while one runs: the third arrival (two waiting) is shed; effort is lowered at each step at
+ * which one waits: of 3 steps 2 are left after the factor 0.5 at the first (1.5 is rounded up), with 5 tokens
+ * instead of 10. */
 static void a_deep_queue_sheds_and_lowers_the_effort(void) {
     fixture_init(&f);
     f.scenario.tasks = 4;
     f.scenario.workers = 1;
     f.scenario.degradations_count = 2;
-    f.degradations[0] = (rt_sim_degradation){.name = "shed", .state = RT_SIM_SHED, .condition = RT_SIM_QUEUE_DEPTH, .threshold = 2};
-    f.degradations[1] = (rt_sim_degradation){.name = "effort", .state = RT_SIM_LOWER_EFFORT, .condition = RT_SIM_QUEUE_DEPTH,
-                                             .threshold = 1, .steps_factor_permille = 500, .output_factor_permille = 500};
+    f.degradations[0] = (rt_sim_degradation){
+        .name = "shed", .state = RT_SIM_SHED, .condition = RT_SIM_QUEUE_DEPTH, .threshold = 2};
+    f.degradations[1] = (rt_sim_degradation){.name = "effort",
+                                             .state = RT_SIM_LOWER_EFFORT,
+                                             .condition = RT_SIM_QUEUE_DEPTH,
+                                             .threshold = 1,
+                                             .steps_factor_permille = 500,
+                                             .output_factor_permille = 500};
     rt_sim *const sim = run_scenario(&f);
     check_sums(sim);
     CHECK_UINT(1, sim->totals.shed);
@@ -64,7 +77,8 @@ static void retries_are_dropped(void) {
     rt_sim_destroy(budget);
     f.scenario.retry_budget_permille = 0;
     f.scenario.degradations_count = 1;
-    f.degradations[0] = (rt_sim_degradation){.name = "drop", .state = RT_SIM_DROP_RETRY, .condition = RT_SIM_CONTEXT_ABOVE, .threshold = 1};
+    f.degradations[0] = (rt_sim_degradation){
+        .name = "drop", .state = RT_SIM_DROP_RETRY, .condition = RT_SIM_CONTEXT_ABOVE, .threshold = 1};
     rt_sim *const dropped = run_scenario(&f);
     CHECK_UINT(0, dropped->totals.retries);
     CHECK_UINT(10, dropped->totals.dropped_degradation);
@@ -91,7 +105,8 @@ static void recorded_tasks_are_played_as_they_were(void) {
     check_sums(sim);
     CHECK_UINT(6 * SECOND, sim->now_ns);
     CHECK_UINT(500, sim->gates[0].counts.tokens_input);
-    CHECK_UINT(50 + 200, sim->gates[0].counts.tokens_cached); /* the warm prefix; then all of the first prompt */
+    CHECK_UINT(50 + 200,
+               sim->gates[0].counts.tokens_cached); /* the warm prefix; then all of the first prompt */
     CHECK_UINT(2, sim->gates[1].counts.calls);
     rt_sim_destroy(sim);
 }

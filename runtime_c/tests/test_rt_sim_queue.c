@@ -52,14 +52,16 @@ static void pops_are_the_least_of_what_is_there(uint64_t seed, unsigned widest_b
             const unsigned bits = (unsigned)rt_random_below(&random, widest_bits + 1);
             in[slot] = true;
             count++;
-            CHECK_UINT(RT_OK, rt_sim_queue_push(&queue, slot, now + (rt_random_next(&random) >> (63 - bits) >> 1)));
+            CHECK_UINT(RT_OK,
+                       rt_sim_queue_push(&queue, slot, now + (rt_random_next(&random) >> (63 - bits) >> 1)));
             continue;
         }
         uint32_t least = RT_SIM_NO_SLOT;
         for (uint32_t i = 0; i < population; i++) {
-            const bool better = in[i] && (least == RT_SIM_NO_SLOT || links[i].at_ns < links[least].at_ns ||
-                                          (links[i].at_ns == links[least].at_ns &&
-                                           links[i].sequence < links[least].sequence));
+            const bool better =
+                in[i] &&
+                (least == RT_SIM_NO_SLOT || links[i].at_ns < links[least].at_ns ||
+                 (links[i].at_ns == links[least].at_ns && links[i].sequence < links[least].sequence));
             least = better ? i : least;
         }
         CHECK_UINT(least, pop(&queue));

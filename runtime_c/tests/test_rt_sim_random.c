@@ -97,7 +97,8 @@ static void draw_tasks(void) {
     f.classes[1].model = (uint32_t)roll(2);
     f.classes[1].tool_uses = 2;
     for (uint32_t i = 0; i < 2; i++) {
-        f.tools[i].latency_ns = (rt_sim_distribution){i == 0 ? RT_SIM_QUANTILES : RT_SIM_EXPONENTIAL, 30 + i, 3 - 2 * i};
+        f.tools[i].latency_ns =
+            (rt_sim_distribution){i == 0 ? RT_SIM_QUANTILES : RT_SIM_EXPONENTIAL, 30 + i, 3 - 2 * i};
         f.tools[i].rate_per_min = roll(2) * (1 + roll(300));
         f.tools[i].concurrency = (uint32_t)(roll(2) * (1 + roll(4)));
         f.tools[i].overflow = (uint32_t)roll(2);
@@ -122,18 +123,28 @@ static void draw_tasks(void) {
 static void draw_policies(void) {
     f.scenario.retries_count = (uint32_t)roll(4);
     for (uint32_t i = 0; i < 3; i++) {
-        f.retries[i] = (rt_sim_retry){.name = "layer", .operations = 1 + (uint32_t)roll(3), .attempts = 1 + (uint32_t)roll(4),
-                                      .on = (uint32_t)roll(16), .backoff = (uint32_t)roll(3), .delay_ns = roll(2 * SECOND),
-                                      .cap_ns = roll(2) * SECOND, .full_jitter = (uint32_t)roll(2)};
+        f.retries[i] = (rt_sim_retry){.name = "layer",
+                                      .operations = 1 + (uint32_t)roll(3),
+                                      .attempts = 1 + (uint32_t)roll(4),
+                                      .on = (uint32_t)roll(16),
+                                      .backoff = (uint32_t)roll(3),
+                                      .delay_ns = roll(2 * SECOND),
+                                      .cap_ns = roll(2) * SECOND,
+                                      .full_jitter = (uint32_t)roll(2)};
     }
     f.scenario.retry_budget_permille = (uint32_t)(roll(2) * 100);
     f.scenario.breaker_failures = (uint32_t)(roll(2) * 3);
     f.scenario.breaker_open_ns = 5 * SECOND;
     f.scenario.degradations_count = (uint32_t)roll(5);
     for (uint32_t i = 0; i < 4; i++) {
-        f.degradations[i] = (rt_sim_degradation){.name = "degraded", .state = (uint32_t)roll(5), .condition = (uint32_t)roll(4),
-                                                 .model = 1, .keep_tokens = 120, .steps_factor_permille = 500 + roll(1000),
-                                                 .output_factor_permille = 500, .success_delta = -(int64_t)(CERTAIN / 10)};
+        f.degradations[i] = (rt_sim_degradation){.name = "degraded",
+                                                 .state = (uint32_t)roll(5),
+                                                 .condition = (uint32_t)roll(4),
+                                                 .model = 1,
+                                                 .keep_tokens = 120,
+                                                 .steps_factor_permille = 500 + roll(1000),
+                                                 .output_factor_permille = 500,
+                                                 .success_delta = -(int64_t)(CERTAIN / 10)};
         static const uint64_t thresholds[] = {5 * SECOND, 4, 300, 130};
         f.degradations[i].threshold = thresholds[f.degradations[i].condition];
     }
@@ -193,8 +204,8 @@ static void every_run_ends_and_its_sums_agree(uint64_t seed) {
     rt_sim_destroy(untraced);
 }
 
-/* A golden digest, of the first build: gcc 12 made the same bytes at -O0, -O2, -O3 and with -ffast-math. It changes when what is
- * simulated does, and then the published runs are others, too. */
+/* A golden digest, of the first build: gcc 12 made the same bytes at -O0, -O2, -O3 and with -ffast-math. It
+ * changes when what is simulated does, and then the published runs are others, too. */
 static void the_bytes_are_those_of_every_machine(void) {
     char hex[RT_DIGEST_HEX_BYTES];
     rt_digest digest;

@@ -14,7 +14,8 @@ const char *rt_sim_digest(void) { return RT_BUILD_SIMULATOR_DIGEST; }
 
 static void begin_event(rt_sim *self, const rt_sim_event *event) {
     const uint32_t first = event->dependency == UINT32_MAX ? 0 : event->dependency;
-    const uint32_t last = event->dependency == UINT32_MAX ? self->scenario.providers_count - 1u : event->dependency;
+    const uint32_t last =
+        event->dependency == UINT32_MAX ? self->scenario.providers_count - 1u : event->dependency;
     if (event->kind == RT_SIM_INVALIDATE_CACHES) {
         for (uint32_t i = first; i <= last; i++) {
             rt_sim_cache_clear(self, &self->gates[i]);
@@ -89,7 +90,8 @@ static const char *run(rt_sim *self) {
         self->now_ns = self->links[slot].at_ns;
         self->pops++;
         dispatch(self, slot);
-        if (self->pops % INTERRUPT_EVERY == 0 && atomic_load_explicit(&self->interrupted, memory_order_relaxed)) {
+        if (self->pops % INTERRUPT_EVERY == 0 &&
+            atomic_load_explicit(&self->interrupted, memory_order_relaxed)) {
             return "killed";
         }
     }
@@ -99,7 +101,8 @@ static const char *run(rt_sim *self) {
 /* ---- its end ---- */
 
 static void age_of_line(const rt_sim *self, rt_sim_line *line, rt_sim_ceiling *ceiling) {
-    for (uint32_t slot = line->head; line->count > 0 && slot != RT_SIM_NO_SLOT; slot = self->links[slot].next) {
+    for (uint32_t slot = line->head; line->count > 0 && slot != RT_SIM_NO_SLOT;
+         slot = self->links[slot].next) {
         const uint64_t age_ns = self->now_ns - self->links[slot].at_ns;
         line->age_max_ns = age_ns > line->age_max_ns ? age_ns : line->age_max_ns;
         ceiling->waited_ns += age_ns;
@@ -172,13 +175,14 @@ int rt_sim_execute(rt_sim *self, char *message, size_t message_bytes) {
         finish(self);
         self->status = rt_sim_record_write(self);
     }
-    self->figures = (rt_sim_figures){.events = self->events,
-                                     .pops = self->pops,
-                                     .in_flight_peak = self->in_flight.value_max,
-                                     .cpu_ns = cpu_after - cpu_before,
-                                     .rss_anon_growth_bytes = rss_after > rss_before ? rss_after - rss_before : 0,
-                                     .bytes_of_a_task = sizeof(rt_sim_slot) + sizeof(rt_sim_link) + sizeof(rt_sim_entry),
-                                     .virtual_ns = self->now_ns};
+    self->figures =
+        (rt_sim_figures){.events = self->events,
+                         .pops = self->pops,
+                         .in_flight_peak = self->in_flight.value_max,
+                         .cpu_ns = cpu_after - cpu_before,
+                         .rss_anon_growth_bytes = rss_after > rss_before ? rss_after - rss_before : 0,
+                         .bytes_of_a_task = sizeof(rt_sim_slot) + sizeof(rt_sim_link) + sizeof(rt_sim_entry),
+                         .virtual_ns = self->now_ns};
     if (self->status != RT_OK) {
         self->outcome = NULL;
         return fail(self, message, message_bytes);

@@ -1,5 +1,5 @@
-/* A token bucket with continuous refill, exact: its level is counted in 60e9ths of a unit, which is what a rate of one
- * unit a minute adds in one nanosecond. It holds one minute and starts full. */
+/* A token bucket with continuous refill, exact: its level is counted in 60e9ths of a unit, which is what a rate of
+ * one unit a minute adds in one nanosecond. It holds one minute and starts full. */
 #ifndef RT_SIM_BUCKET_H
 #define RT_SIM_BUCKET_H
 

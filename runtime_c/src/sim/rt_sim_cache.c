@@ -13,15 +13,16 @@ static uint32_t prefix_slot(const rt_sim *self, const rt_sim_gate *gate, const r
     if (class->prefixes == 0) {
         return RT_SIM_NO_SLOT;
     }
-    const uint64_t key =
-        class->prefixes == 1 ? 0 : rt_sim_draw(scenario->seed, task->task, RT_SIM_DRAW_PREFIX, (rt_sim_place){0});
+    const uint64_t key = class->prefixes == 1
+                             ? 0
+                             : rt_sim_draw(scenario->seed, task->task, RT_SIM_DRAW_PREFIX, (rt_sim_place){0});
     return gate->first_prefix + class->first_prefix + (uint32_t)rt_random_scale(key, class->prefixes);
 }
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* The shared prefix counts only as far as it is cached, and the transcript only behind a shared prefix that is there
- * whole: a prefix ends at the first token that is missing. */
+/* The shared prefix counts only as far as it is cached, and the transcript only behind a shared prefix that is
+ * there whole: a prefix ends at the first token that is missing. */
 uint32_t rt_sim_cache_match(const rt_sim *self, const rt_sim_gate *gate, const rt_sim_slot *task) {
     const uint32_t prefix = prefix_slot(self, gate, task);
     const uint32_t wanted = least(task->shared_tokens, task->prompt_tokens);
@@ -106,7 +107,8 @@ void rt_sim_cache_clear(rt_sim *self, rt_sim_gate *gate) {
 void rt_sim_cache_warm(rt_sim *self) {
     for (uint32_t i = 0; i < self->scenario.providers_count; i++) {
         rt_sim_gate *const gate = &self->gates[i];
-        for (uint32_t prefix = 0; gate->cache_tokens > 0 && prefix < self->scenario.prefixes_count; prefix++) {
+        for (uint32_t prefix = 0; gate->cache_tokens > 0 && prefix < self->scenario.prefixes_count;
+             prefix++) {
             const uint32_t tokens = self->scenario.prefix_tokens[prefix];
             if (tokens > 0 && gate->cache_used + tokens <= gate->cache_tokens) {
                 put(self, i, gate->first_prefix + prefix, tokens);

@@ -25,7 +25,8 @@ static uint64_t recorded_latency(const rt_sim *self, const rt_sim_slot *task) {
     const rt_sim_scenario *const scenario = &self->scenario;
     return scenario->recorded_count == 0
                ? 0
-               : scenario->recorded_steps[scenario->recorded[task->origin].first_step + task->step].latency_ns;
+               : scenario->recorded_steps[scenario->recorded[task->origin].first_step + task->step]
+                     .latency_ns;
 }
 
 /* Whether its output needs memory only later. A recorded latency has no moment at which the output begins. */
@@ -104,9 +105,11 @@ static uint64_t model_latency(const rt_sim *self, const rt_sim_gate *gate, rt_si
     const rt_sim_model *const model = &self->scenario.models[task->model];
     const rt_sim_provider *const provider = provider_of(self, task);
     const uint64_t recorded = recorded_latency(self, task);
-    uint64_t latency_ns = recorded > 0 ? loaded(model, gate, recorded)
-                                       : rt_sim_after(prefill_ns(self, gate, task), decode_ns(self, gate, task));
-    const bool fails = provider->error > 0 && rt_sim_draw_of(self, task, RT_SIM_DRAW_FAULT) >> 32 < provider->error;
+    uint64_t latency_ns = recorded > 0
+                              ? loaded(model, gate, recorded)
+                              : rt_sim_after(prefill_ns(self, gate, task), decode_ns(self, gate, task));
+    const bool fails =
+        provider->error > 0 && rt_sim_draw_of(self, task, RT_SIM_DRAW_FAULT) >> 32 < provider->error;
     task->outcome = RT_SIM_CALL_OK;
     if (gate->down_until_ns > self->now_ns || fails) {
         task->outcome = RT_SIM_CALL_ERROR;
@@ -125,7 +128,8 @@ static uint64_t tool_latency(const rt_sim *self, const rt_sim_gate *gate, rt_sim
     uint64_t latency_ns;
     if (self->scenario.recorded_count > 0) {
         const rt_sim_recorded_task *const from = &self->scenario.recorded[task->origin];
-        const rt_sim_recorded_step *const step = &self->scenario.recorded_steps[from->first_step + task->step];
+        const rt_sim_recorded_step *const step =
+            &self->scenario.recorded_steps[from->first_step + task->step];
         latency_ns = self->scenario.recorded_calls[step->first_call + task->use].latency_ns;
     } else {
         latency_ns = rt_sim_sample(self->scenario.values, &tool->latency_ns,
@@ -134,8 +138,9 @@ static uint64_t tool_latency(const rt_sim *self, const rt_sim_gate *gate, rt_sim
     const bool may_fail = tool->error > 0 || tool->timeout > 0;
     const uint64_t fault = may_fail ? rt_sim_draw_of(self, task, RT_SIM_DRAW_FAULT) : 0;
     const bool timed_out = may_fail && (fault & UINT32_MAX) < tool->timeout;
-    task->outcome = gate->down_until_ns > self->now_ns || (may_fail && fault >> 32 < tool->error) ? RT_SIM_CALL_ERROR
-                                                                                                  : RT_SIM_CALL_OK;
+    task->outcome = gate->down_until_ns > self->now_ns || (may_fail && fault >> 32 < tool->error)
+                        ? RT_SIM_CALL_ERROR
+                        : RT_SIM_CALL_OK;
     if (timed_out || (tool->timeout_ns > 0 && latency_ns > tool->timeout_ns)) {
         task->outcome = RT_SIM_CALL_TIMEOUT;
         latency_ns = tool->timeout_ns > 0 ? tool->timeout_ns : latency_ns;
@@ -181,13 +186,15 @@ void rt_sim_call_send(rt_sim *self, uint32_t index, uint32_t slot) {
             rt_sim_cache_use(self, index, slot);
         }
     }
-    const uint64_t latency_ns = is_model(task) ? model_latency(self, gate, task) : tool_latency(self, gate, task);
+    const uint64_t latency_ns =
+        is_model(task) ? model_latency(self, gate, task) : tool_latency(self, gate, task);
     rt_sim_trace_started(self, task);
     if (!again) {
         count_sent(self, gate, task, latency_ns);
     }
     if (in_two && task->outcome == RT_SIM_CALL_OK) {
-        rt_sim_plan(self, slot, RT_SIM_STATE_PREFILL, rt_sim_after(self->now_ns, prefill_ns(self, gate, task)));
+        rt_sim_plan(self, slot, RT_SIM_STATE_PREFILL,
+                    rt_sim_after(self->now_ns, prefill_ns(self, gate, task)));
     } else {
         rt_sim_plan(self, slot, RT_SIM_STATE_CALL, rt_sim_after(self->now_ns, latency_ns));
     }
@@ -262,7 +269,8 @@ static void count_failure(rt_sim *self, rt_sim_gate *gate, const rt_sim_slot *ta
     if (self->scenario.breaker_failures > 0 && ++gate->failures >= self->scenario.breaker_failures) {
         gate->opened++;
         gate->open_until_ns = rt_sim_after(self->now_ns, self->scenario.breaker_open_ns);
-        gate->failures = self->scenario.breaker_failures - 1u; /* once it is closed again, one more opens it */
+        gate->failures =
+            self->scenario.breaker_failures - 1u; /* once it is closed again, one more opens it */
     }
 }
 
@@ -276,8 +284,9 @@ static void count_success(rt_sim *self, rt_sim_gate *gate, rt_sim_slot *task) {
     }
     const uint32_t index = rt_sim_tool_of(self, task);
     if (self->scenario.recorded_count == 0) {
-        const uint64_t tokens = rt_sim_sample(self->scenario.values, &self->scenario.tools[index].result_tokens,
-                                              rt_sim_draw_of(self, task, RT_SIM_DRAW_TOOL_RESULT));
+        const uint64_t tokens =
+            rt_sim_sample(self->scenario.values, &self->scenario.tools[index].result_tokens,
+                          rt_sim_draw_of(self, task, RT_SIM_DRAW_TOOL_RESULT));
         add(self, &task->transcript_tokens, tokens);
     }
 }

@@ -84,22 +84,24 @@ static bool make(rt_sim *self, void *out, uint64_t count, size_t bytes) {
     return count == 0 || memory != NULL;
 }
 
-/* Every task of the scenario may be in flight at once; memory is used only for those that are. Wakes that tokens given
- * back have overtaken are the rest. */
+/* Every task of the scenario may be in flight at once; memory is used only for those that are. Wakes that tokens
+ * given back have overtaken are the rest. */
 static uint64_t slots_wanted(const rt_sim_scenario *scenario) {
     const uint64_t closed = scenario->arrival == RT_SIM_CLOSED ? scenario->in_flight : scenario->tasks;
     const uint64_t tasks = closed < scenario->tasks ? closed : scenario->tasks;
-    return tasks + (uint64_t)scenario->providers_count * scenario->prefixes_count + scenario->events_count + (1u << 17);
+    return tasks + (uint64_t)scenario->providers_count * scenario->prefixes_count + scenario->events_count +
+           (1u << 17);
 }
 
-/* Tasks are visited in the order of their events, which is none in memory: with large pages the addresses of many are
- * known at once. */
+/* Tasks are visited in the order of their events, which is none in memory: with large pages the addresses of many
+ * are known at once. */
 static void *make_large(rt_sim *self, size_t bytes_of_one) {
     char *const memory = rt_allocate_lines(&self->allocator, self->slots_count, bytes_of_one);
     const size_t bytes = (size_t)self->slots_count * bytes_of_one;
     const size_t skipped = memory == NULL ? 0 : LARGE_PAGE - (uintptr_t)memory % LARGE_PAGE;
     if (memory != NULL && bytes >= MANY_LARGE_PAGES * LARGE_PAGE) {
-        madvise(memory + skipped, (bytes - skipped) / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* or not: no matter */
+        madvise(memory + skipped, (bytes - skipped) / LARGE_PAGE * LARGE_PAGE,
+                MADV_HUGEPAGE); /* or not: no matter */
     }
     return memory;
 }

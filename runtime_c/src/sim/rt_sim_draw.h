@@ -34,7 +34,8 @@ typedef struct rt_sim_place {
 } rt_sim_place;
 
 static inline uint64_t rt_sim_draw(uint64_t seed, uint64_t task, rt_sim_purpose purpose, rt_sim_place place) {
-    const uint64_t counter = (uint64_t)purpose << 56 | (uint64_t)place.step << 40 | (uint64_t)place.use << 20 | place.repeat;
+    const uint64_t counter =
+        (uint64_t)purpose << 56 | (uint64_t)place.step << 40 | (uint64_t)place.use << 20 | place.repeat;
     const uint64_t first = rt_random_at(rt_random_at(seed, task), counter);
     return place.attempts == 0 ? first : rt_random_at(first, place.attempts);
 }

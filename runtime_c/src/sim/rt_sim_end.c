@@ -11,14 +11,16 @@ static bool succeeds(const rt_sim *self, const rt_sim_slot *task) {
     int64_t threshold = (int64_t)(scenario->recorded_count > 0 ? scenario->recorded[task->origin].success
                                                                : scenario->classes[task->origin].success);
     for (uint32_t i = 0; i < scenario->degradations_count; i++) {
-        threshold += (((uint32_t)task->degraded >> i) & 1u) != 0 ? scenario->degradations[i].success_delta : 0;
+        threshold +=
+            (((uint32_t)task->degraded >> i) & 1u) != 0 ? scenario->degradations[i].success_delta : 0;
     }
     const uint64_t key = rt_sim_draw(scenario->seed, task->task, RT_SIM_DRAW_SUCCESS, (rt_sim_place){0});
     return (int64_t)(key >> 32) < threshold;
 }
 
 static uint32_t steps_done(const rt_sim_slot *task, uint32_t outcome) {
-    return outcome == RT_SIM_FINISHED ? task->steps : task->step + (task->use != RT_SIM_MODEL_OPERATION ? 1u : 0u);
+    return outcome == RT_SIM_FINISHED ? task->steps
+                                      : task->step + (task->use != RT_SIM_MODEL_OPERATION ? 1u : 0u);
 }
 
 void rt_sim_task_summary(const rt_sim *self, const rt_sim_slot *task, uint32_t outcome, rt_sim_task *out) {

@@ -1,5 +1,5 @@
-/* The line of a provider or tool. Nobody polls: whoever cannot go waits in it, and it is looked at again when a call
- * ends or at the instant at which its bucket holds what the head of the line needs. */
+/* The line of a provider or tool. Nobody polls: whoever cannot go waits in it, and it is looked at again when a
+ * call ends or at the instant at which its bucket holds what the head of the line needs. */
 #include "rt_sim_state.h"
 
 static void plan_wake(rt_sim *self, uint32_t index, uint64_t when_ns) {
@@ -77,7 +77,8 @@ void rt_sim_gate_pump(rt_sim *self, uint32_t index) {
             rt_sim_call_send(self, index, slot);
         } else { /* what was cached when it got in line is so no longer, and without it the call is too large */
             const bool is_model = task->use == RT_SIM_MODEL_OPERATION;
-            rt_sim_proceed(self, slot, refuse(self, gate, task, is_model ? RT_SIM_SPAN_MODEL : RT_SIM_SPAN_TOOL));
+            rt_sim_proceed(self, slot,
+                           refuse(self, gate, task, is_model ? RT_SIM_SPAN_MODEL : RT_SIM_SPAN_TOOL));
         }
     }
 }

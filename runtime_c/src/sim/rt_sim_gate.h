@@ -1,5 +1,5 @@
-/* A provider or a tool as what bounds its calls: two buckets, concurrency, KV memory, one line of waiters in the order
- * in which they came, and everything that is counted for it. */
+/* A provider or a tool as what bounds its calls: two buckets, concurrency, KV memory, one line of waiters in the
+ * order in which they came, and everything that is counted for it. */
 #ifndef RT_SIM_GATE_H
 #define RT_SIM_GATE_H
 
@@ -88,7 +88,7 @@ typedef struct rt_sim_gate {
     rt_sim_limit cause; /* why the head of the line waits */
     uint64_t wake_ns;   /* the earliest wake that is planned; UINT64_MAX: none */
     uint64_t down_until_ns;
-    uint32_t failures;  /* one after another */
+    uint32_t failures;              /* one after another */
     uint64_t open_until_ns, opened; /* breaker */
     rt_sim_ceiling ceilings[RT_SIM_LIMITS];
     rt_sim_calls counts;

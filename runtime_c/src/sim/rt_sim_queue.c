@@ -7,7 +7,7 @@
 #define SECOND_AHEAD 10u
 #define THIRD_AHEAD 6u
 #define SLOTS_AHEAD 3u
-#define FIRST_ROOM 64u  /* events in the bottom */
+#define FIRST_ROOM 64u /* events in the bottom */
 #define LARGE_ROOM 65536u
 #define FIRST_BITS 10u
 #define LAST_BITS 20u
@@ -289,7 +289,8 @@ static bool widths_are_bad(const rt_sim_queue *self) {
     const uint64_t size = UINT64_C(1) << self->bits;
     const bool grown = self->bits < LAST_BITS && self->count > 2 * size;
     const bool judged = self->pushes > 8 * self->count + 4096;
-    return grown || (judged && (self->opened_events > CROWDED * self->opened || 2 * self->far_pushes > self->pushes));
+    return grown ||
+           (judged && (self->opened_events > CROWDED * self->opened || 2 * self->far_pushes > self->pushes));
 }
 
 /* ---- the interface ---- */

@@ -1,9 +1,9 @@
 /* The event queue: slots ordered by (at_ns, sequence), each in it at most once.
  *
- * A ladder of three rungs. The bottom is a small heap of the present bucket; a ring of buckets holds the rest of the
- * present epoch, unsorted; later epochs are one list each, and what is beyond them one list more. Lists run through
- * the slots, so that an event costs no memory of its own. The width of a bucket follows the pending events. The order
- * of the pops depends on the keys alone, never on the widths. */
+ * A ladder of three rungs. The bottom is a small heap of the present bucket; a ring of buckets holds the rest of
+ * the present epoch, unsorted; later epochs are one list each, and what is beyond them one list more. Lists run
+ * through the slots, so that an event costs no memory of its own. The width of a bucket follows the pending
+ * events. The order of the pops depends on the keys alone, never on the widths. */
 #ifndef RT_SIM_QUEUE_H
 #define RT_SIM_QUEUE_H
 
@@ -21,25 +21,25 @@ typedef struct rt_sim_queue_entry {
     uint32_t slot;
 } rt_sim_queue_entry;
 
-/* Private but for `count`, and for `slots` and `entries`, which may be set after rt_sim_queue_init: what the links belong
- * to is then fetched ahead of its events. */
+/* Private but for `count`, and for `slots` and `entries`, which may be set after rt_sim_queue_init: what the links
+ * belong to is then fetched ahead of its events. */
 typedef struct rt_sim_queue {
     rt_sim_link *links;
     const rt_sim_slot *slots;
     const rt_sim_entry *entries;
     rt_allocator *allocator;
     uint64_t count;
-    uint64_t sequence;           /* of the next push */
-    rt_sim_queue_entry *bottom;  /* heap */
+    uint64_t sequence;          /* of the next push */
+    rt_sim_queue_entry *bottom; /* heap */
     size_t bottom_count, bottom_room;
-    uint32_t *buckets;           /* heads */
-    uint64_t *filled;            /* one bit a bucket */
-    unsigned shift, bits;        /* width of a bucket and number of buckets, as powers of 2 */
-    uint64_t present;            /* number of the bucket in the bottom: at_ns >> shift */
+    uint32_t *buckets;    /* heads */
+    uint64_t *filled;     /* one bit a bucket */
+    unsigned shift, bits; /* width of a bucket and number of buckets, as powers of 2 */
+    uint64_t present;     /* number of the bucket in the bottom: at_ns >> shift */
     uint32_t epochs[RT_SIM_QUEUE_EPOCHS];
     uint64_t in_buckets, in_epochs;
     uint32_t beyond;
-    uint64_t beyond_ns; /* no event in `beyond` is earlier */
+    uint64_t beyond_ns;                                 /* no event in `beyond` is earlier */
     uint64_t opened, opened_events, far_pushes, pushes; /* since the widths were chosen */
 } rt_sim_queue;
 

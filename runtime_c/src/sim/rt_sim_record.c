@@ -51,8 +51,9 @@ static void write_tasks(const rt_sim *self, rt_json *json) {
     const struct {
         const char *key;
         uint64_t value;
-    } counts[] = {{"arrived", t->arrived}, {"admitted", t->admitted},     {"finished", t->finished}, {"succeeded", t->succeeded},
-                  {"failed", t->failed},   {"shed", t->shed}, {"unfinished", t->unfinished}, {"measured", t->measured}};
+    } counts[] = {{"arrived", t->arrived},       {"admitted", t->admitted}, {"finished", t->finished},
+                  {"succeeded", t->succeeded},   {"failed", t->failed},     {"shed", t->shed},
+                  {"unfinished", t->unfinished}, {"measured", t->measured}};
     rt_json_object_begin(json, "tasks");
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         rt_json_uint(json, counts[i].key, counts[i].value);
@@ -193,7 +194,8 @@ static void write_evaluation(const rt_sim *self, rt_json *json) {
     rt_json_array_end(json);
 }
 
-static void write_pair(rt_json *json, const char *key, unsigned __int128 by_task, unsigned __int128 by_dependency) {
+static void write_pair(rt_json *json, const char *key, unsigned __int128 by_task,
+                       unsigned __int128 by_dependency) {
     rt_json_object_begin(json, key);
     rt_sim_write_wide(json, "by_task", by_task);
     rt_sim_write_wide(json, "by_dependency", by_dependency);

@@ -146,7 +146,8 @@ static void write_gate_ceilings(const rt_sim *self, rt_json *json, uint32_t inde
     static const char *const of_tool[RT_SIM_LIMITS] = {NULL, "rate", "concurrency", NULL};
     const uint32_t providers = self->scenario.providers_count;
     const bool is_tool = index >= providers;
-    const char *const name = is_tool ? self->scenario.tools[index - providers].name : self->scenario.providers[index].name;
+    const char *const name =
+        is_tool ? self->scenario.tools[index - providers].name : self->scenario.providers[index].name;
     for (uint32_t limit = 0; limit < RT_SIM_LIMITS; limit++) {
         const char *const what = is_tool ? of_tool[limit] : of_provider[limit];
         char text[NAME_BYTES];

@@ -19,12 +19,13 @@ void rt_sim_retry_begin(rt_sim *self, rt_sim_slot *task) {
     }
 }
 
-static uint64_t backoff(const rt_sim *self, const rt_sim_slot *task, const rt_sim_retry *layer, uint8_t tries) {
+static uint64_t backoff(const rt_sim *self, const rt_sim_slot *task, const rt_sim_retry *layer,
+                        uint8_t tries) {
     uint64_t delay_ns = layer->backoff == RT_SIM_BACKOFF_NONE ? 0 : layer->delay_ns;
     if (layer->backoff == RT_SIM_BACKOFF_EXPONENTIAL) {
         const unsigned doublings = tries - 1u;
         delay_ns = doublings > 61 || delay_ns > (UINT64_C(1) << 62) >> doublings ? UINT64_C(1) << 62
-                                                                              : delay_ns << doublings;
+                                                                                 : delay_ns << doublings;
     }
     if (layer->cap_ns > 0 && delay_ns > layer->cap_ns) {
         delay_ns = layer->cap_ns;

@@ -1,7 +1,7 @@
-/* A task in flight, in 116 bytes of three arrays with one number for all: what it is (rt_sim_slot), its place in the
- * event queue or in a line (rt_sim_link), its place in a prefix cache (rt_sim_entry). A walk along a list touches the
- * small one alone. The same numbers name what only has a time in the event queue (the next arrival, the wake of a line)
- * and the prefixes that tasks share. */
+/* A task in flight, in 116 bytes of three arrays with one number for all: what it is (rt_sim_slot), its place in
+ * the event queue or in a line (rt_sim_link), its place in a prefix cache (rt_sim_entry). A walk along a list
+ * touches the small one alone. The same numbers name what only has a time in the event queue (the next arrival,
+ * the wake of a line) and the prefixes that tasks share. */
 #ifndef RT_SIM_SLOT_H
 #define RT_SIM_SLOT_H
 
@@ -13,14 +13,14 @@
 
 typedef enum rt_sim_state {
     RT_SIM_STATE_FREE,
-    RT_SIM_STATE_ARRIVAL,  /* becomes a task at its time */
-    RT_SIM_STATE_WAKE,     /* of the line of gate `origin` */
-    RT_SIM_STATE_EVENT,    /* scenario.events[origin]; begins */
+    RT_SIM_STATE_ARRIVAL, /* becomes a task at its time */
+    RT_SIM_STATE_WAKE,    /* of the line of gate `origin` */
+    RT_SIM_STATE_EVENT,   /* scenario.events[origin]; begins */
     RT_SIM_STATE_TIMELINE,
-    RT_SIM_STATE_QUEUED,   /* waits for a worker slot */
-    RT_SIM_STATE_LINE,     /* waits at a gate */
-    RT_SIM_STATE_PREFILL,  /* the provider reads the prompt (KV memory with preemption only) */
-    RT_SIM_STATE_CALL,     /* a model or tool call is on its way */
+    RT_SIM_STATE_QUEUED,  /* waits for a worker slot */
+    RT_SIM_STATE_LINE,    /* waits at a gate */
+    RT_SIM_STATE_PREFILL, /* the provider reads the prompt (KV memory with preemption only) */
+    RT_SIM_STATE_CALL,    /* a model or tool call is on its way */
     RT_SIM_STATE_BACKOFF
 } rt_sim_state;
 
@@ -29,8 +29,8 @@ enum { RT_SIM_FLAG_TRACED = 1, RT_SIM_FLAG_KV_WHOLE = 2, RT_SIM_FLAG_EFFORT = 4,
 typedef struct rt_sim_slot {
     uint64_t arrived_ns;
     uint64_t cost_pusd;
-    uint32_t task;   /* number */
-    uint32_t origin; /* class or recorded task */
+    uint32_t task;         /* number */
+    uint32_t origin;       /* class or recorded task */
     uint32_t fixed_tokens; /* system + tools + documents + user */
     uint32_t shared_tokens;
     uint32_t transcript_tokens;

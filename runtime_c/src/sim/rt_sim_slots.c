@@ -47,8 +47,8 @@ static rt_sim_line *line_of(rt_sim *self, const rt_sim_slot *slot) {
     }
 }
 
-/* Stride scheduling: each start of a tenant's task moves it on by 2^40 / weight; the one that is least far is next. One
- * that had nothing to do starts at where the others are, and gets no credit for the time before. */
+/* Stride scheduling: each start of a tenant's task moves it on by 2^40 / weight; the one that is least far is
+ * next. One that had nothing to do starts at where the others are, and gets no credit for the time before. */
 static rt_sim_line *fairest(rt_sim *self) {
     rt_sim_group *best = NULL;
     for (uint32_t i = 0; i < self->scenario.tenants_count; i++) {
@@ -137,7 +137,8 @@ void rt_sim_slots_pump(rt_sim *self) {
         const uint32_t slot = rt_sim_line_take(next_line(self), self->links, self->now_ns);
         const uint64_t waited_ns = self->now_ns - self->links[slot].at_ns;
         self->waiting--;
-        self->waiting_age_max_ns = waited_ns > self->waiting_age_max_ns ? waited_ns : self->waiting_age_max_ns;
+        self->waiting_age_max_ns =
+            waited_ns > self->waiting_age_max_ns ? waited_ns : self->waiting_age_max_ns;
         self->slots_ceiling.waited_ns += waited_ns;
         begin(self, slot, waited_ns);
     }

@@ -17,7 +17,7 @@
 /* Result of starting an operation: it is on its way or waits. Otherwise an RT_SIM_CALL_... */
 #define RT_SIM_PENDING UINT32_MAX
 
-typedef struct rt_sim_group {  /* a class or a tenant */
+typedef struct rt_sim_group { /* a class or a tenant */
     uint64_t arrived, finished, succeeded, failed, shed;
     uint64_t wait_max_ns;
     unsigned __int128 wait_sum_ns;
@@ -67,8 +67,14 @@ typedef struct rt_sim_trace {
     uint64_t asked_ns, started_ns;
 } rt_sim_trace;
 
-enum { RT_SIM_HISTOGRAM_DURATION, RT_SIM_HISTOGRAM_QUEUE, RT_SIM_HISTOGRAM_STEPS, RT_SIM_HISTOGRAM_MODEL,
-       RT_SIM_HISTOGRAM_TOOL, RT_SIM_HISTOGRAMS };
+enum {
+    RT_SIM_HISTOGRAM_DURATION,
+    RT_SIM_HISTOGRAM_QUEUE,
+    RT_SIM_HISTOGRAM_STEPS,
+    RT_SIM_HISTOGRAM_MODEL,
+    RT_SIM_HISTOGRAM_TOOL,
+    RT_SIM_HISTOGRAMS
+};
 
 struct rt_sim {
     rt_sim_scenario scenario;
@@ -82,7 +88,7 @@ struct rt_sim {
     rt_status status; /* the first failure; ends the run */
     uint64_t now_ns;
     uint64_t events, pops;
-    uint64_t planned;  /* arrivals planned or arrived */
+    uint64_t planned; /* arrivals planned or arrived */
     uint64_t last_arrival_ns;
     uint64_t users; /* of a closed loop, that have come */
     uint64_t pending_arrivals;

@@ -13,11 +13,11 @@ static const rt_sim_recorded_step *step_of(const rt_sim *self, const rt_sim_slot
 
 /* The draw for the operation that the task is at, and for its present attempt. */
 uint64_t rt_sim_draw_of(const rt_sim *self, const rt_sim_slot *task, rt_sim_purpose purpose) {
-    const rt_sim_place place = {
-        .step = task->step,
-        .use = task->use,
-        .repeat = task->repeat,
-        .attempts = (uint32_t)task->tries[0] | (uint32_t)task->tries[1] << 8 | (uint32_t)task->tries[2] << 16};
+    const rt_sim_place place = {.step = task->step,
+                                .use = task->use,
+                                .repeat = task->repeat,
+                                .attempts = (uint32_t)task->tries[0] | (uint32_t)task->tries[1] << 8 |
+                                            (uint32_t)task->tries[2] << 16};
     return rt_sim_draw(self->scenario.seed, task->task, purpose, place);
 }
 
@@ -42,7 +42,9 @@ static uint64_t drawn(const rt_sim *self, const rt_sim_slot *task, const rt_sim_
                          fixed ? 0 : rt_sim_draw(self->scenario.seed, task->task, purpose, place));
 }
 
-static uint16_t steps_within(uint64_t steps) { return (uint16_t)(steps < 1 ? 1 : steps > 65535u ? 65535u : steps); }
+static uint16_t steps_within(uint64_t steps) {
+    return (uint16_t)(steps < 1 ? 1 : steps > 65535u ? 65535u : steps);
+}
 
 static void lower_effort(rt_sim *self, rt_sim_slot *task, uint64_t *output) {
     const rt_sim_degradation *const lower = rt_sim_degrade(self, task, RT_SIM_LOWER_EFFORT);
@@ -52,7 +54,8 @@ static void lower_effort(rt_sim *self, rt_sim_slot *task, uint64_t *output) {
     *output = *output * lower->output_factor_permille / 1000u;
     if ((task->flags & RT_SIM_FLAG_EFFORT) == 0) {
         const uint64_t left = task->steps - task->step;
-        const uint16_t steps = steps_within(task->step + ((left * lower->steps_factor_permille + 500u) / 1000u));
+        const uint16_t steps =
+            steps_within(task->step + ((left * lower->steps_factor_permille + 500u) / 1000u));
         task->flags |= RT_SIM_FLAG_EFFORT;
         task->steps = recorded(self) && steps > task->steps ? task->steps : steps;
         task->steps = task->steps > task->step ? task->steps : (uint16_t)(task->step + 1u);
@@ -167,7 +170,8 @@ uint32_t rt_sim_attempt(rt_sim *self, uint32_t slot) {
 
 /* An operation that has failed for good fails its task, unless it is of a tool that the task can do without. */
 static bool may_go_on(const rt_sim *self, const rt_sim_slot *task) {
-    return task->use != RT_SIM_MODEL_OPERATION && self->scenario.tools[rt_sim_tool_of(self, task)].optional != 0;
+    return task->use != RT_SIM_MODEL_OPERATION &&
+           self->scenario.tools[rt_sim_tool_of(self, task)].optional != 0;
 }
 
 void rt_sim_proceed(rt_sim *self, uint32_t slot, uint32_t result) {

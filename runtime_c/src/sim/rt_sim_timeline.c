@@ -82,9 +82,10 @@ static void write_name(rt_json *json, const char *kind, const char *name, const 
 }
 
 static void write_columns(const rt_sim *self, rt_json *json) {
-    static const char *const first[FIRST_COLUMNS] = {"t_ns", "in_flight", "queue", "queue_age_ns", "slots_free"};
-    static const char *const provider[PROVIDER_COLUMNS] = {"tokens_headroom_permille", "requests_headroom_permille",
-                                                           "in_flight", "waiting", "kv_tokens"};
+    static const char *const first[FIRST_COLUMNS] = {"t_ns", "in_flight", "queue", "queue_age_ns",
+                                                     "slots_free"};
+    static const char *const provider[PROVIDER_COLUMNS] = {
+        "tokens_headroom_permille", "requests_headroom_permille", "in_flight", "waiting", "kv_tokens"};
     static const char *const tool[TOOL_COLUMNS] = {"rate_headroom_permille", "in_flight", "waiting"};
     rt_json_array_begin(json, "columns");
     for (uint32_t k = 0; k < FIRST_COLUMNS; k++) {
