@@ -13,6 +13,7 @@ VERDICTS = {
     "good": difference(Pairs(400, 0, 0, 100), margin=0.05),
     "bad": difference(Pairs(200, 200, 0, 100), margin=0.05),
     "open": difference(Pairs(8, 1, 0, 1), margin=0.05),
+    "fallen": difference(Pairs(380, 30, 5, 85), margin=0.05),
 }
 
 
@@ -48,6 +49,21 @@ def test_an_undecided_load_is_neither_good_nor_bad() -> None:
     only_open = knee(points(l5="good", l10="open"))
     assert (only_open.bad, only_open.open) == (None, (10,))
     assert "It is undecided at 10." in advice(only_open, "tasks/min").sentence
+
+
+def test_a_loss_that_is_shown_bounds_the_knee_also_when_the_margin_may_hold() -> None:
+    """Five points lost, between 2.7 and 7.3: surely less quality, not surely beyond a margin of five."""
+    loss = VERDICTS["fallen"]
+    assert loss.verdict == "undecided" and loss.high < 0
+    found = knee(points(l5="good", l10="open", l20="fallen", l40="bad"))
+    assert (found.good, found.bad, found.open) == (5, 20, (10,))
+    assert "Quality falls between 5 and 20 x" in advice(found, "x").sentence
+
+
+def test_a_small_loss_within_the_margin_is_good() -> None:
+    small = difference(Pairs(4500, 60, 20, 420), margin=0.05)
+    assert small.verdict == "no worse" and small.high < 0
+    assert knee([Point(5, small)]).good == 5
 
 
 def test_a_good_load_above_a_bad_one_is_not_admitted() -> None:

@@ -33,7 +33,8 @@ class Point:
 class Knee:
     """The bracket. ``good``: the highest load up to which every tested one is no worse; None: not one.
 
-    ``bad``: the lowest load above it that is worse; None: none was. ``open``: loads that are undecided.
+    ``bad``: the lowest load above it at which quality is shown to have fallen: the whole interval is below 0
+    (though perhaps not below the margin); None: at none. ``open``: loads before it of which neither is known.
     """
 
     good: float | None
@@ -73,11 +74,13 @@ def knee(points: Sequence[Point]) -> Knee:
             break
         good = point
     above = [point for point in ordered if good is None or point.load > good.load]
-    bad = next((point for point in above if point.difference.verdict == "worse"), None)
+    bad = next((point for point in above if _fell(point.difference)), None)
     undecided = tuple(
         point.load
         for point in above
-        if point.difference.verdict == "undecided" and (bad is None or point.load < bad.load)
+        if point.difference.verdict == "undecided"
+        and not _fell(point.difference)
+        and (bad is None or point.load < bad.load)
     )
     decisive = bad or ordered[-1]
     return Knee(
@@ -87,6 +90,11 @@ def knee(points: Sequence[Point]) -> Knee:
         limited_by=decisive.limited_by,
         tested=loads,
     )
+
+
+def _fell(difference: Difference) -> bool:
+    """Shown to be worse than idle, and not shown to be within the margin."""
+    return difference.verdict != "no worse" and difference.high < 0
 
 
 def advice(found: Knee, unit: str) -> Advice:
