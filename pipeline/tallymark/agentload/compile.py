@@ -21,7 +21,7 @@ Cache: TypeAlias = Literal["cold", "warm"]
 Compiled: TypeAlias = dict[str, Any]
 
 NONE: Final = 2**32 - 1
-LONGEST_NS: Final = 2**53
+LONGEST_NS: Final = 2**53 - 1
 TIMELINE_NS: Final = 1_000_000_000
 TIMELINE_ROWS: Final = 256
 KEPT: Final = 10_000  # slowest and failed tasks that are kept at most

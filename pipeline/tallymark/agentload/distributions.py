@@ -93,6 +93,12 @@ class Distribution:
             return min(kept, default=0)
         return float(quantiles(*self.values)[0]) if self.form == "lognormal" else 0
 
+    def most(self) -> float:
+        """A value that no draw is above; the simulator cuts an exponential one off at 64 means."""
+        if self.form == "exponential":
+            return 64 * self.values[0]
+        return float(quantiles(*self.values)[-1]) if self.form == "lognormal" else max(self.values, default=0)
+
     @_exactly
     def percentile(self, a: int, b: int) -> float:
         """The a/b quantile: the smallest value that at least that share of the draws does not exceed."""

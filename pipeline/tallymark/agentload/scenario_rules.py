@@ -21,6 +21,8 @@ _NEEDED: Final = {
 }
 _ARRIVAL_KEYS: Final = ("rate_per_min", "times_s", "burst_tasks", "burst_every_s", "in_flight", "think_s")
 _FORMS: Final = ("constant", "samples", "lognormal", "exponential", "choices", "trace")
+_LEAST_RATE: Final = 0.00001
+_MOST_S: Final = 9_000_000
 _TOKENS: Final = ("system_tokens", "tools_tokens", "document_tokens", "user_tokens")
 
 
@@ -44,7 +46,10 @@ def problems(value: Mapping[str, Any]) -> Iterator[Found]:
     yield from _mix(value)
     yield from _names(value)
     yield from _tools(value)
-    yield from _distributions(value, "$", "traces" in value)
+    shaped = tuple(_distributions(value, "$", "traces" in value))
+    yield from shaped
+    if not shaped:
+        yield from _bounds(value)
     yield from _models(value)
     yield from _degradations(value)
     yield from _events(value)
@@ -76,6 +81,10 @@ def _arrival(arrival: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[Fou
     for key in _ARRIVAL_KEYS:
         if key in arrival and key not in allowed:
             yield f"$.arrival.{key}", f"process {process} does not use it", "leave it out"
+    if 0 < arrival.get("rate_per_min", 1) < _LEAST_RATE:
+        yield "$.arrival.rate_per_min", "months between two arrivals", f"give at least {_LEAST_RATE:f}"
+    if Distribution.declared(arrival.get("think_s", 0)).most() > _MOST_S:
+        yield "$.arrival.think_s", "months between two tasks", f"give at most {_MOST_S} s"
     times = arrival.get("times_s", [])
     for index in range(1, len(times)):
         if times[index] < times[index - 1]:
@@ -186,6 +195,29 @@ def _distribution(
         yield f"{pointer}.lognormal.p99", "it is below the median", "give a 99th percentile above the median"
     elif forms == ["trace"] and not traces:
         yield f"{pointer}.trace", "the scenario has no traces", "add [traces], or give samples"
+
+
+_MOST_TOKENS: Final = 1 << 26
+_MOST_MS: Final = 9_000_000_000
+_DRAWN: Final = (*_TOKENS, "output_tokens", "result_tokens")
+
+
+def _bounds(value: Mapping[str, Any]) -> Iterator[Found]:
+    """What the simulator's integers hold: 2^26 tokens of one draw, 104 days of one call."""
+    factor = value["run"].get("context_factor_permille", 1000)
+    for section in ("tools", "tasks"):
+        for index, entry in enumerate(value.get(section, [])):
+            for key in _DRAWN:
+                most = Distribution.declared(entry.get(key, 0)).most()
+                if most * (1 if key == "output_tokens" else factor / 1000) > _MOST_TOKENS:
+                    yield f"$.{section}[{index}].{key}", f"{most:.0f} tokens at once", "give at most 2^26"
+            latency = Distribution.declared(entry.get("latency_ms", 0)).most()
+            if latency > _MOST_MS:
+                yield (
+                    f"$.{section}[{index}].latency_ms",
+                    f"a call of {latency:.0f} ms",
+                    "give at most 9·10^9 ms",
+                )
 
 
 def _models(value: Mapping[str, Any]) -> Iterator[Found]:
