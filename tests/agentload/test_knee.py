@@ -45,16 +45,20 @@ def test_an_undecided_load_is_neither_good_nor_bad() -> None:
     assert (found.good, found.bad, found.open) == (5, 20, (10,))
     given_ = advice(found, "tasks/min")
     assert (given_.certainty, given_.low) == ("wide bracket", 3.5)
+    assert "It is undecided at 10 tasks/min." in given_.sentence
     assert "test loads inside it" in given_.sentence
     only_open = knee(points(l5="good", l10="open"))
     assert (only_open.bad, only_open.open) == (None, (10,))
-    assert "It is undecided at 10." in advice(only_open, "tasks/min").sentence
+    assert advice(only_open, "tasks/min").sentence == (
+        "It is undecided at 10 tasks/min whether quality falls."
+        " Admit 3.5 to 4 tasks/min (70-80 % of 5); the knee may be above; test more tasks there."
+    )
 
 
 def test_a_loss_that_is_shown_bounds_the_knee_also_when_the_margin_may_hold() -> None:
     """Five points lost, between 2.7 and 7.3: surely less quality, not surely beyond a margin of five."""
     loss = VERDICTS["fallen"]
-    assert loss.verdict == "undecided" and loss.high < 0
+    assert loss.verdict == "worse" and loss.low < -0.05 < loss.high < 0
     found = knee(points(l5="good", l10="open", l20="fallen", l40="bad"))
     assert (found.good, found.bad, found.open) == (5, 20, (10,))
     assert "Quality falls between 5 and 20 x" in advice(found, "x").sentence

@@ -37,6 +37,12 @@ def test_the_exact_test_and_mid_p_of_a_published_example() -> None:
     assert (found.discordant, found.method) == (8, "exact binomial")
 
 
+def test_another_example_of_the_exact_test() -> None:
+    """10 against 2 of 100 tasks: 2 * (1 + 12 + 66) / 4096."""
+    found = mcnemar(Pairs(80, 10, 2, 8))
+    assert (round(found.p, 4), round(found.mid_p or 0, 4)) == (0.0386, 0.0225)
+
+
 def test_above_the_limit_the_asymptotic_test_is_used_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Published for the same example: 0.034 (z = 6 / sqrt 8)."""
     monkeypatch.setattr(quality, "EXACT_UP_TO", 7)
@@ -76,6 +82,8 @@ def test_the_interval_of_two_published_examples() -> None:
         (Pairs(200, 200, 0, 100), "worse"),
         (Pairs(8, 1, 0, 1), "undecided"),  # ten tasks decide nothing about five points
         (Pairs(100, 0, 300, 100), "no worse"),  # better is no worse
+        (Pairs(800, 40, 0, 160), "worse"),  # -4 points [-5.4, -3.0]: a loss for sure, of more than 5 perhaps
+        (Pairs(9000, 200, 0, 800), "no worse"),  # -2 points for sure, and for sure less than 5
     ],
 )
 def test_the_verdict_is_about_the_whole_interval(pairs: Pairs, verdict: str) -> None:

@@ -277,3 +277,23 @@ def test_a_tool_called_by_a_model_call_belongs_to_it(tmp_path: Path) -> None:
         _span(3, 1, "execute_tool", 5, **{"gen_ai.tool.name": "grep"}),
     )
     assert [len(step.calls) for step in task.steps] == [1, 0]
+
+
+def test_the_example_of_a_mapping_maps_everything(tmp_path: Path) -> None:
+    mapping = read_mapping(Path(__file__).resolve().parents[2] / "examples" / "traces-mapping.toml")
+    columns = list(mapping.columns.values())
+    row = ["r", "c", "2026-01-31T12:00:00.5Z", "m", "9", "8", "7", "1.5", "", "grep", "20", "3", "timeout"]
+    (tmp_path / "a.csv").write_text(f"{','.join(columns)}\n{','.join(row)}\n", encoding="utf-8")
+    _, (task,) = imported(tmp_path, tmp_path / "a.csv", mapping=MappedCsv(mapping))
+    assert (task.id, task.kind, task.start_ns) == ("r", "c", 0)
+    assert task.steps == (
+        Step(
+            model="m",
+            start_ns=0,
+            latency_ns=1_500 * MS,
+            input_tokens=9,
+            cached_tokens=8,
+            output_tokens=7,
+            calls=(Call("grep", latency_ns=20 * MS, result_tokens=3, error="timeout"),),
+        ),
+    )

@@ -74,13 +74,11 @@ def knee(points: Sequence[Point]) -> Knee:
             break
         good = point
     above = [point for point in ordered if good is None or point.load > good.load]
-    bad = next((point for point in above if _fell(point.difference)), None)
+    bad = next((point for point in above if point.difference.verdict == "worse"), None)
     undecided = tuple(
         point.load
         for point in above
-        if point.difference.verdict == "undecided"
-        and not _fell(point.difference)
-        and (bad is None or point.load < bad.load)
+        if point.difference.verdict == "undecided" and (bad is None or point.load < bad.load)
     )
     decisive = bad or ordered[-1]
     return Knee(
@@ -90,11 +88,6 @@ def knee(points: Sequence[Point]) -> Knee:
         limited_by=decisive.limited_by,
         tested=loads,
     )
-
-
-def _fell(difference: Difference) -> bool:
-    """Shown to be worse than idle, and not shown to be within the margin."""
-    return difference.verdict != "no worse" and difference.high < 0
 
 
 def advice(found: Knee, unit: str) -> Advice:
@@ -111,17 +104,21 @@ def advice(found: Knee, unit: str) -> Advice:
     low, high = found.good * LOW_PERMILLE / 1000, found.good * HIGH_PERMILLE / 1000
     admit = f"Admit {low:g} to {_text(high, unit)} (70-80 % of {found.good:g})"
     if found.bad is None:
-        undecided = (
-            f" It is undecided at {', '.join(f'{load:g}' for load in found.open)}." if found.open else ""
-        )
         nothing = f"Quality fell at no tested load up to {_text(found.tested[-1], unit)}{limit}."
-        sentence = f"{nothing}{undecided} {admit}; the knee was not reached, more may be possible."
+        more = "the knee was not reached, more may be possible."
+        if found.open:
+            nothing = f"It is undecided at {_text(found.open, unit)} whether quality falls{limit}."
+            more = "the knee may be above; test more tasks there."
+        sentence = f"{nothing} {admit}; {more}"
         return Advice(low, high, found.limited_by, "not bracketed", sentence)
     certainty: Certainty = "wide bracket" if found.bad > _WIDE * found.good else "bracketed"
     where = f"Quality falls between {found.good:g} and {_text(found.bad, unit)}{limit}."
+    if found.open:
+        where += f" It is undecided at {_text(found.open, unit)}."
     wide = " The bracket is wide: test loads inside it." if certainty == "wide bracket" else ""
     return Advice(low, high, found.limited_by, certainty, f"{where} {admit}.{wide}")
 
 
-def _text(load: float, unit: str) -> str:
-    return f"{load:g} {unit}"
+def _text(load: float | Sequence[float], unit: str) -> str:
+    loads = load if isinstance(load, Sequence) else (load,)
+    return f"{', '.join(f'{one:g}' for one in loads)} {unit}"

@@ -91,8 +91,9 @@ def mcnemar(pairs: Pairs) -> McNemar:
 def difference(pairs: Pairs, margin: float, confidence: float = 0.95) -> Difference:
     """Loaded minus idle with Newcombe's interval; a loss beyond ``margin`` (0.05: five points) is too much.
 
-    "no worse": the whole interval is above -margin. "worse": all of it is below. Else undecided: more tasks
-    are needed. ValueError: no pairs, or margin or confidence outside (0, 1).
+    "no worse": the whole interval is above -margin, a smaller loss is accepted. "worse": that is not shown,
+    and the whole interval is below 0. Else undecided: more tasks are needed. ValueError: no pairs, or margin
+    or confidence outside (0, 1).
     """
     if pairs.count < 1 or not 0 < margin < 1 or not 0 < confidence < 1:
         raise ValueError("needs at least one pair, and margin and confidence between 0 and 1")
@@ -105,7 +106,7 @@ def difference(pairs: Pairs, margin: float, confidence: float = 0.95) -> Differe
     phi = _correlation(pairs)
     down, up = _spread(loaded - low_1, high_2 - idle, phi), _spread(idle - low_2, high_1 - loaded, phi)
     low, high = max(-1.0, found - down), min(1.0, found + up)
-    verdict: Verdict = "no worse" if low > -margin else "worse" if high < -margin else "undecided"
+    verdict: Verdict = "no worse" if low > -margin else "worse" if high < 0 else "undecided"
     return Difference(idle, loaded, found, low, high, confidence, margin, verdict)
 
 

@@ -31,7 +31,7 @@ def traces() -> None:
 @click.option(
     "--mapping",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Which column of a CSV is what (TOML, [columns] and [units]).",
+    help="Which column of a CSV is what (TOML); see examples/traces-mapping.toml.",
 )
 @click.option(
     "--redact", is_flag=True, help="Replace home folders, users and hosts in names by placeholders."
