@@ -318,12 +318,24 @@ def _named_runs(report: ReportData, drawn: list[tuple[int, Run]]) -> Sentence:
     if drawn:
         run = drawn[0][1]
         parts += [
-            words("; one every "),
-            Shown(str(run.value["timeline"]["interval_ms"]), f"raw:{run.base}.timeline.interval_ms"),
-            words(" ms; repetition "),
+            *_interval([one for _, one in drawn]),
+            words("; repetition "),
             Shown(str(run.value["repetition"]), f"raw:{run.base}.repetition"),
         ]
     return tuple(parts)
+
+
+def _interval(runs: Sequence[Run]) -> Sentence:
+    """How often runs were sampled; a simulated one that is longer is sampled less often."""
+    found = {run.value["timeline"]["interval_ms"] for run in runs}
+    if len(found) > 1:
+        return (words("; further apart in a longer run"),)
+    place = f"raw:{runs[0].base}.timeline.interval_ms"
+    interval = found.pop()
+    whole = Shown(str(interval), place)
+    if isinstance(interval, float) and interval.is_integer():
+        whole = Shown(str(int(interval)), f"{place}|places=0")
+    return (words("; one every "), whole, words(" ms"))
 
 
 def _samples(report: ReportData, rows: list[int], stage: str) -> Sentence:
