@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from support import hand
 
-from tallymark.agentload import overrides
+from tallymark.agentload import overrides, sweep_text
 from tallymark.agentload import sweep as sweeps
 from tallymark.agentload.sweep import Sweep
 from tallymark.cli.load_sweep import sweep
@@ -94,6 +94,27 @@ def test_where_no_quality_fell_it_says_so(tmp_path: Path) -> None:
     output = run(tmp_path, "--set", "arrival.rate_per_min=10,20").output
     assert "Quality fell at no tested load up to 20 tasks/min" in output
     assert "durations may be compared" in output
+
+
+def test_a_load_that_the_system_does_not_finish_is_not_admitted(tmp_path: Path) -> None:
+    """Ten slots finish 41.1 tasks a minute; nothing degrades at 60, the queue only grows."""
+    path = scenario(tmp_path)
+    kept = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("degrad")]
+    path.write_text("\n".join(kept), encoding="utf-8")
+    loads = overrides.parse(["arrival.rate_per_min=10,30,60"])
+    made = sweeps.run(tmp_path, path, loads, "sweep", tmp_path / "data", None)
+    for outcome in made.outcomes:
+        assert (outcome.knee.good, outcome.knee.bad, outcome.overloaded) == (30, None, 60)
+        assert (outcome.advice.low, outcome.advice.high, outcome.advice.limited_by) == (21, 24, "slots")
+        assert "from 60 on more tasks arrive than end, limited by slots" in outcome.advice.sentence
+    assert sweep_text.rows(made)[-1][0] == "60 (overloaded)"
+    assert "From 60 tasks/min on they grow with the length of the test." in sweeps.ranking(made)
+    only = overrides.parse(["arrival.rate_per_min=60,90"])
+    over = sweeps.run(tmp_path, path, only, "over", tmp_path / "data", None)
+    assert [one.advice.low for one in over.outcomes] == [None, None]
+    assert over.outcomes[0].advice.sentence.startswith(
+        "Already at the lowest tested load, 60 tasks/min, more"
+    )
 
 
 def test_429s_are_named_and_amplified_retries_are_alarming(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tallymark.agentload import commands, knee, load_plan, overrides
+from tallymark.agentload import commands, knee, load_plan, overrides, sizing
 from tallymark.agentload.arithmetic import shown
 from tallymark.agentload.commands import Written
 from tallymark.agentload.compile import Choice
-from tallymark.agentload.knee import Advice, Knee, Point
+from tallymark.agentload.knee import Advice, Certainty, Knee, Point
 from tallymark.agentload.load_plan import LoadPlan
 from tallymark.agentload.overrides import Setting
 from tallymark.agentload.quality import Difference
@@ -25,17 +25,20 @@ _UNITS: Final = {
     "arrival.in_flight": "tasks in flight",
     "arrival.burst_tasks": "tasks a burst",
 }
+_SLACK: Final = 1.05
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the loads say for one state of the caches. ``in_flight``: bounds of the admission in tasks in
-    flight, by the measured mean at the highest good load.
+    """What the loads say for one state of the caches. ``overloaded``: the lowest load at which more tasks
+    arrived than ended; it is no good load whatever its quality. ``in_flight``: bounds of the admission in
+    tasks in flight, by the measured mean at the highest good load.
     """
 
     cache: str
     knee: Knee
+    overloaded: float | None
     advice: Advice
     in_flight: tuple[float, float] | None
 
@@ -71,7 +74,10 @@ def run(
     written, document = commands.carried_out(project, request, plan, out)
     loads = [None if not one.varied else float(one.varied[0][1]) for one in plan]
     runs = tuple(zip(loads, document["runs"], strict=False))
-    outcomes = tuple(_outcomes(runs, _UNITS[axis.key]))
+    rates = {
+        load: sizing.rate_per_min(one.scenario.arrival, 0.0) for load, one in zip(loads, plan, strict=True)
+    }
+    outcomes = tuple(_outcomes(runs, rates, _UNITS[axis.key]))
     return Sweep(written, _UNITS[axis.key], runs, outcomes, load_plan.plan(base))
 
 
@@ -97,21 +103,65 @@ def _has_subset(base: Scenario) -> None:
         raise UsageError(base.where("$.run.tasks"), "the number of tasks depends on the load", do)
 
 
-def _outcomes(runs: Sequence[tuple[float | None, Json]], unit: str) -> Iterator[Outcome]:
+def _outcomes(
+    runs: Sequence[tuple[float | None, Json]], rates: Mapping[float | None, float | None], unit: str
+) -> Iterator[Outcome]:
     for cache in CACHES:
+        idle = next((one for load, one in runs if load is None and one["cache"] == cache), None)
         at = {load: one for load, one in runs if load is not None and one["cache"] == cache}
         points = [
             Point(load, _difference(one), limited_by(one))
             for load, one in at.items()
             if one["quality"] is not None
         ]
-        if not points:
+        if idle is None or not points:
             continue
-        found = knee.knee(points)
+        over = min((load for load, one in at.items() if is_overloaded(idle, one, rates[load])), default=None)
+        found, advice = _advised(points, over, unit)
         mean = None if found.good is None else at[found.good]["in_flight_mean"]
         bounds = (knee.LOW_PERMILLE, knee.HIGH_PERMILLE)
         in_flight = None if mean is None else (mean * bounds[0] / 1000, mean * bounds[1] / 1000)
-        yield Outcome(cache, found, knee.advice(found, unit), in_flight)
+        yield Outcome(cache, found, over, advice, in_flight)
+
+
+def _advised(points: Sequence[Point], over: float | None, unit: str) -> tuple[Knee, Advice]:
+    """Knee and advice; from the load ``over`` on only a loss of quality counts, for no load is good there."""
+    kept = [one for one in points if over is None or one.load < over or one.difference.verdict == "worse"]
+    first = next((one for one in points if one.load == over), None)
+    if not kept:
+        assert first is not None
+        found = Knee(None, None, (), first.limited_by, tuple(one.load for one in points))
+        problem = f"Already at the lowest tested load, {shown(first.load)} {unit}, more tasks arrive than end"
+        sentence = f"{problem}{_because(first)}. Test lower loads."
+        return found, Advice(None, None, first.limited_by, "no good load", sentence)
+    found = knee.knee(kept)
+    advice = knee.advice(found, unit)
+    if first is None or found.good is None or (found.bad is not None and found.bad <= first.load):
+        return found, advice
+    admit = f"{shown(advice.low or 0.0)} to {shown(advice.high or 0.0)} {unit}"
+    sentence = (
+        f"Quality fell at no tested load up to {shown(found.good)} {unit}; from {shown(first.load)} on more "
+        f"tasks arrive than end{_because(first)}. Admit {admit} (70-80 % of {shown(found.good)})."
+    )
+    certainty: Certainty = "bracketed" if first.load <= 2 * found.good else "wide bracket"
+    return found, Advice(advice.low, advice.high, first.limited_by, certainty, sentence)
+
+
+def _because(point: Point) -> str:
+    return "" if point.limited_by is None else f", limited by {point.limited_by}"
+
+
+def is_overloaded(idle: Mapping[str, Any], one: Mapping[str, Any], rate_per_min: float | None) -> bool:
+    """Whether more tasks arrived than ended: the run took longer than its arrivals and, after them, the p99
+    duration of idle, by more than a twentieth. A closed loop is never overloaded.
+    """
+    if one["outcome"] == "overloaded":
+        return True
+    last = idle["duration_p99_ms"]
+    if one["arrival_process"] == "closed" or rate_per_min is None or last is None:
+        return False
+    ended = one["tasks_finished"] + one["tasks_failed"] + one["tasks_shed"]
+    return bool(one["virtual_ms"] > (ended * 60_000 / rate_per_min + last) * _SLACK)
 
 
 def _difference(one: Mapping[str, Any]) -> Difference:
@@ -141,12 +191,14 @@ def ranking(sweep: Sweep) -> str:
     other = sorted(
         {load for load, one in sweep.runs if load is not None and not _no_worse(one)},
     )
+    over = sorted({one.overloaded for one in sweep.outcomes if one.overloaded is not None})
+    grow = f" From {shown(over[0])} {sweep.unit} on they grow with the length of the test." if over else ""
     if not other:
-        return "Success is within the margin of idle at every load: durations may be compared."
+        return f"Success is within the margin of idle at every load: durations may be compared.{grow}"
     loads = ", ".join(shown(load) for load in other)
     return (
         f"No ranking by duration: success is worse than idle or undecided at {loads} {sweep.unit}; an answer "
-        "that is wrong or refused costs no time."
+        f"that is wrong or refused costs no time.{grow}"
     )
 
 

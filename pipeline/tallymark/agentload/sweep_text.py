@@ -34,10 +34,17 @@ HEADINGS: Final = (
 
 def rows(made: Sweep) -> list[tuple[str, ...]]:
     """A row for each run; idle first. What is not known is a dash."""
-    return [_row(load, one) for load, one in made.runs]
+    over = {one.cache: one.overloaded for one in made.outcomes}
+    return [_row(_load(load, over.get(one["cache"])), one) for load, one in made.runs]
 
 
-def _row(load: float | None, one: Mapping[str, Any]) -> tuple[str, ...]:
+def _load(load: float | None, over: float | None) -> str:
+    if load is None:
+        return "idle"
+    return f"{shown(load)} (overloaded)" if over is not None and load >= over else shown(load)
+
+
+def _row(load: str, one: Mapping[str, Any]) -> tuple[str, ...]:
     quality = one["quality"]
     difference, p, verdict = "-", "-", "-"
     if quality is not None:
@@ -45,7 +52,7 @@ def _row(load: float | None, one: Mapping[str, Any]) -> tuple[str, ...]:
         difference = f"{points[0]} [{points[1]}, {points[2]}]"
         p, verdict = fixed(quality["p_value"], 4), quality["verdict"]
     return (
-        "idle" if load is None else shown(load),
+        load,
         one["cache"],
         _percent(one["evaluated_success_share"]),
         difference,
