@@ -112,6 +112,7 @@ def ours(given: compiling.Compiled, outcome: str) -> tuple[Raw, Mapping[str, Any
         **times,
         "tasks": ended,
         "events": figures.events,
+        "run_cpu_ns": figures.cpu_ns,
         "events_per_cpu_s": figures.events / cpu_s,
         "tasks_per_cpu_s": ended / (float(times["cpu_ns"]) / 1e9),
         "growth_per_task_in_flight": figures.rss_anon_growth_bytes / figures.in_flight_peak,
@@ -147,7 +148,8 @@ def case(kind: str, numbers: Sequence[int]) -> Raw:
         if raw["tasks_in_flight"] != numbers[0]:
             sys.exit(f"agent_sim_case.py: {raw['tasks_in_flight']} tasks in flight instead of {numbers[0]}")
         memory = {"tasks": numbers[0], "backlog_bytes": raw["growth_bytes"]}
-        return raw | (memory if kind == "memory" else {"tasks": raw["events"]})
+        of_events = {"tasks": raw["events"], "cpu_ns": raw["run_cpu_ns"]}
+        return raw | (memory if kind == "memory" else of_events)
     given = scenario(numbers[0])
     if kind == "day":
         gap_ns = 60 * 10**9 // numbers[1]
