@@ -146,8 +146,10 @@ def amplification(run: Run) -> Iterator[Problem]:
         at = run.at("retries", name, "amplification")
         yield from _quotient(at, layer["amplification"], layer["attempts"], layer["logical"])
     low, high = value["retry_amplification_low"], value["retry_amplification_high"]
-    if low is not None and not low <= high:
-        yield run.found("retry_amplification_low", f"{low!r} is above {high!r}", _AGAIN)
+    seen = value["retry_amplification"] if run.completed else low
+    if low is not None and not low <= seen <= high:
+        problem = f"{low!r} to {high!r} does not hold {seen!r}"
+        yield run.found("retry_amplification_low", problem, _AGAIN)
 
 
 def _quotient(pointer: str, seen: float | None, above: int, below: int) -> Iterator[Problem]:

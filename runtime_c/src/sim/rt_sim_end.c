@@ -126,7 +126,6 @@ static void count_measured(rt_sim *self, const rt_sim_task *task) {
     if (task->outcome == RT_SIM_SHED_TASK) {
         return;
     }
-    count_amplification(self, task);
     keep_slowest(self, task);
     if (task->outcome == RT_SIM_FINISHED) {
         rt_histogram_record(&self->histograms[RT_SIM_HISTOGRAM_DURATION], duration_ns);
@@ -152,6 +151,9 @@ void rt_sim_task_count(rt_sim *self, const rt_sim_slot *slot, uint32_t outcome) 
     count_group(&self->tenants[task.tenant], &task);
     if (self->classes != NULL) {
         count_group(&self->classes[task.origin], &task);
+    }
+    if (outcome != RT_SIM_SHED_TASK) {
+        count_amplification(self, &task);
     }
     if (task.task >= self->scenario.warmup_tasks) {
         count_measured(self, &task);
