@@ -24,6 +24,14 @@ SPAN: dict[str, Any] = {
     "end_time": "2026-01-01T00:00:01Z",
     "attributes": {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": "7"},
 }
+SOURCE = {
+    "name": "x",
+    "format": "x",
+    "sha256": "0" * 64,
+    "tasks": 1,
+    "rows": {"read": 1, "used": 1, "dropped": {}},
+    "loss": [],
+}
 AZURE = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
 BURST = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
 
@@ -270,3 +278,35 @@ def test_rows_of_a_mapped_task_are_in_order(tmp_path: Path) -> None:
     assert "is before the first row of its task" in refused(tmp_path / "a.csv", mapping=mapping).problem
     (tmp_path / "b.csv").write_text("t,s,i,o,c\nx,5,1,1,2\n", encoding="utf-8")
     assert refused(tmp_path / "b.csv", mapping=mapping).problem == "2 cached of 1 input tokens"
+
+
+def test_a_short_line_cannot_claim_memory_without_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each step may say that it begins like the one before: a few bytes that stand for all of its blocks."""
+    monkeypatch.setattr("tallymark.agentload.traces.own.MAX_BLOCKS", 20)
+    header = {"schema": "agent-traces/1.0", "tasks": 1, "sources": [SOURCE]}
+    first = {"input_tokens": 10, "output_tokens": 1, "blocks": [[str(n), 1] for n in range(10)]}
+    task = {"id": "t", "source": 0, "steps": [first, {"kept_blocks": 10}, {"kept_blocks": 1}]}
+    (tmp_path / "c.jsonl").write_text(json.dumps(header) + "\n" + json.dumps(task) + "\n", encoding="utf-8")
+    assert "have more than 20 blocks in all" in refused(tmp_path / "c.jsonl").problem
+
+
+def test_a_trajectory_that_cannot_be_held_together_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tallymark.agentload.traces.sweagent.MAX_BLOCKS", 5)  # it has 2, then 4 before it
+    assert "too many answers" in refused(FILES / "sweagent.traj").problem
+
+
+def test_a_trace_of_many_calls_and_a_deep_one_take_no_longer_than_they_must(tmp_path: Path) -> None:
+    """4,000 calls in one trace and a chain of 4,000 parents; with the square of them this would not end."""
+    spans = [SPAN | {"span_id": f"m{n}", "parent_span_id": f"w{n}"} for n in range(2000)]
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "t"}
+    spans += [SPAN | {"span_id": f"t{n}", "attributes": tool} for n in range(2000)]
+    wrapper = {"gen_ai.operation.name": "invoke_workflow"}
+    spans += [
+        SPAN | {"span_id": f"w{n}", "parent_span_id": f"w{n + 1}", "attributes": wrapper} for n in range(4000)
+    ]
+    (tmp_path / "f.json").write_text(json.dumps({"spans": spans}), encoding="utf-8")
+    (source,), (task,) = imported(tmp_path, tmp_path / "f.json")
+    assert (source.rows.read, source.rows.used) == (8000, 4000)
+    assert sum(len(step.calls) for step in task.steps) == 2000

@@ -20,6 +20,10 @@ UNNAMED: Final = "unnamed"
 """The tool of a call that its source does not name."""
 
 
+MAX_BLOCKS: Final = 5_000_000
+"""Blocks of all steps of a task: each step holds those of the one before, so they grow with the square."""
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A piece of a prompt. Two prompts of one scope begin alike as far as their blocks are the same."""

@@ -70,14 +70,31 @@ class Identities:
 
     def blocks(self, pieces: Sequence[str]) -> tuple[Block, ...]:
         """A block for each piece of one prompt; lengths in characters."""
-        beginning = hashlib.sha256()
-        found = []
+        prompt = Prompt(self)
         for piece in pieces:
-            data = piece.encode("utf-8", "surrogatepass")
-            beginning.update(b"%d:" % len(data) + data)
-            number = self._numbers.setdefault(beginning.digest()[:16], len(self._numbers) + 1)
-            found.append(Block(str(number), len(piece)))
-        return tuple(found)
+            prompt.add(piece)
+        return tuple(prompt.blocks)
+
+    def number(self, digest: bytes) -> int:
+        """The number of a beginning."""
+        return self._numbers.setdefault(digest, len(self._numbers) + 1)
+
+
+class Prompt:
+    """A prompt that grows by pieces; each is hashed once, however long the conversation becomes."""
+
+    def __init__(self, identities: Identities) -> None:
+        self.blocks: list[Block] = []
+        self.characters = 0
+        self._identities = identities
+        self._beginning = hashlib.sha256()
+
+    def add(self, piece: str) -> None:
+        """One more message."""
+        data = piece.encode("utf-8", "surrogatepass")
+        self._beginning.update(b"%d:" % len(data) + data)
+        self.blocks.append(Block(str(self._identities.number(self._beginning.digest()[:16])), len(piece)))
+        self.characters += len(piece)
 
 
 class Tally:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tallymark.agentload.traces.corpus import (
+    MAX_BLOCKS,
     SCHEMA,
     Agent,
     Block,
@@ -140,8 +141,12 @@ def _source(entry: Entry) -> Source:
 
 def _task(entry: Entry, sources: int) -> Task:
     steps: list[Step] = []
+    blocks = 0
     for value in entry.entries("steps"):
         steps.append(_step(value, steps[-1].blocks if steps else ()))
+        blocks += len(steps[-1].blocks)
+        if blocks > MAX_BLOCKS:
+            raise entry.refusal("steps", f"have more than {MAX_BLOCKS} blocks in all", "split the task")
     if not steps:
         raise entry.refusal("steps", "is empty: a task has at least one model call", _CUT)
     task = Task(

@@ -8,6 +8,7 @@ call inside another one, whose time it is part of; a span that was sent twice.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -18,6 +19,7 @@ from tallymark.agentload.traces.genai import Named, Role
 from tallymark.agentload.traces.interface import Tally, span_of
 from tallymark.errors import FindingsError
 
+_DEPTH: Final = 256
 _NOT_GENAI: Final = "not a GenAI span"
 _WRAPPER: Final = "wrapper span: the calls inside it are counted"
 _SAME_CALL: Final = "model call around another one: the same call recorded twice"
@@ -81,8 +83,9 @@ class _Trace:
         self._tally.use(len(models) + len(tools))
         first_ns = min(span.start_ns for span in (*models, *tools))
         steps = [self._step(span, first_ns) for span in models]
+        owners = _Owners(models, [step.agent for step in steps])
         for span in tools:
-            place = self._step_of(span, models)
+            place = self._step_of(span, owners)
             steps[place] = replace(steps[place], calls=(*steps[place].calls, self._call(span, first_ns)))
         blocks = any(step.blocks for step in steps)
         where = models[0].named.where("traceId")
@@ -126,12 +129,12 @@ class _Trace:
         return _INSIDE if any(outer not in delegating for outer in tools) else None
 
     def _around(self, key: str) -> Iterator[str]:
-        """The spans around one, inside out; a circle of parents ends."""
-        seen = {key}
+        """The spans around one, inside out, up to a depth that no agent has; so a circle of parents ends."""
         parent = self._spans[key].parent
-        while parent is not None and parent in self._spans and parent not in seen:
+        for _ in range(_DEPTH):
+            if parent is None or parent not in self._spans or parent == key:
+                return
             yield parent
-            seen.add(parent)
             parent = self._spans[parent].parent
 
     def _same_call(self, key: str) -> Iterator[str]:
@@ -196,18 +199,34 @@ class _Trace:
         self._agents.setdefault(label, Agent(label, name))
         return label
 
-    def _step_of(self, tool: Span, models: list[Span]) -> int:
+    def _step_of(self, tool: Span, owners: _Owners) -> int:
         """The step that made this call: the model call around it, else the last one of its agent before."""
-        around = list(self._around(tool.id))
-        places = {span.id: place for place, span in enumerate(models)}
-        enclosing = next((places[key] for key in around if key in places), None)
-        if enclosing is not None:
-            return enclosing
-        mine = self._agent(tool)
-        before = [place for place, span in enumerate(models) if span.start_ns <= tool.start_ns]
-        same = [place for place in before if self._agent(models[place]) == mine]
-        if not before:
-            self._tally.lose(
-                "$", "a tool was called before the first model call: it is kept with the first step"
-            )
-        return (same or before or [0])[-1]
+        for key in self._around(tool.id):
+            if key in owners.places:
+                return owners.places[key]
+        place = owners.before(tool.start_ns, self._agent(tool))
+        if place is None:
+            self._tally.lose("$", "a tool was called before any model: it is kept with the first step")
+        return place or 0
+
+
+class _Owners:
+    """The model calls of a trace, to find the last one before a moment; in order of their start."""
+
+    def __init__(self, models: list[Span], agents: list[str | None]) -> None:
+        self.places = {span.id: place for place, span in enumerate(models)}
+        self._all = [span.start_ns for span in models]
+        self._by_agent: dict[str | None, tuple[list[int], list[int]]] = {}
+        for place, agent in enumerate(agents):
+            starts, places = self._by_agent.setdefault(agent, ([], []))
+            starts.append(self._all[place])
+            places.append(place)
+
+    def before(self, start_ns: int, agent: str | None) -> int | None:
+        """The last call of the agent that began before, else of any; None when none did."""
+        starts, places = self._by_agent.get(agent, ([], []))
+        count = bisect_right(starts, start_ns)
+        if count:
+            return places[count - 1]
+        count = bisect_right(self._all, start_ns)
+        return count - 1 if count else None

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tallymark.agentload.traces.corpus import UNNAMED, Agent, Call, Prefixes, Step, Task
+from tallymark.agentload.traces.corpus import MAX_BLOCKS, UNNAMED, Agent, Call, Prefixes, Step, Task
 from tallymark.agentload.traces.entry import Entry
 from tallymark.agentload.traces.files import TraceFile
-from tallymark.agentload.traces.interface import Tally
+from tallymark.agentload.traces.interface import Prompt, Tally
 from tallymark.evidence.strict_json import JsonValue
 
 _MESSAGES = ("system", "user", "tool")
@@ -54,14 +54,15 @@ class SweAgent:
 
 def _steps(top: Entry, tally: Tally) -> list[Step]:
     steps: list[Step] = []
-    conversations: dict[str, list[str]] = {}  # of each agent; measured only
+    conversations: dict[str, Prompt] = {}  # of each agent
+    blocks = 0
     open_calls: dict[str, tuple[int, int]] = {}  # id of a call → its step and its place there
     for message in top.entries("history"):
         tally.read()
         tally.use()
         role, text = message.text("role"), _content(message)
         agent = message.optional_text("agent") or "main"
-        said = conversations.setdefault(agent, [])
+        said = conversations.setdefault(agent, Prompt(tally.identities))
         if role == "assistant":
             calls, ids = _calls(message, tally)
             open_calls |= {call_id: (len(steps), place) for place, call_id in enumerate(ids) if call_id}
@@ -69,17 +70,20 @@ def _steps(top: Entry, tally: Tally) -> list[Step]:
             steps.append(
                 Step(
                     agent=name,
-                    input_characters=sum(map(len, said)),
+                    input_characters=said.characters,
                     output_characters=len(text),
-                    blocks=tally.identities.blocks(said),
+                    blocks=tuple(said.blocks),
                     calls=calls,
                 )
             )
+            blocks += len(said.blocks)
+            if blocks > MAX_BLOCKS:
+                raise top.refusal("history", "has too many answers to hold together", "split the trajectory")
         elif role not in _MESSAGES:
             raise message.refusal("role", "is no role of a message (system, user, assistant, tool)")
         elif steps and (role == "tool" or message.optional_text("message_type") == "observation"):
             _result(steps, message, open_calls, len(text))
-        said.append(text)
+        said.add(text)
     return steps
 
 
