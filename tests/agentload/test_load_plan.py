@@ -110,6 +110,18 @@ def test_durations_are_those_of_the_traces_where_they_have_some(tmp_path: Path) 
     assert made.demand.models["large"].calls == pytest.approx(1.5, abs=0.5)
 
 
+def test_a_cache_that_does_not_hold_the_prompts_in_flight_is_a_finding() -> None:
+    """6 · 14.6 / 60 = 1.46 tasks of 16,460 / 12.6 = 1,306 tokens: 1,907 tokens, less where cached input makes
+    calls shorter; a prompt alone has 1,000 to 1,400.
+    """
+
+    def pointers(cache: int) -> list[str]:
+        return [note.pointer for note in of(1000, providers={"cache_tokens": cache}).notes]
+
+    assert "$.providers[0].cache_tokens" in pointers(1000)
+    assert "$.providers[0].cache_tokens" not in pointers(2000)
+
+
 def test_cpu_and_cores_are_given_together() -> None:
     result = run(str(ROOT / "examples" / "retry-storm.toml"), "--cores", "2")
     assert isinstance(result.exception, UsageError)

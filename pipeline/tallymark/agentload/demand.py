@@ -182,7 +182,7 @@ class _Step:
         is_cached = provider.cache_tokens > 0
         cached = (prompt - fresh + again * prompt) if is_cached else 0.0
         sent = self.call.tries * prompt
-        output = self.call.tries * self.output
+        output = self.call.ends_well * self.output  # a call that fails writes nothing
         counted = sent + output - (0.0 if provider.count_cached else cached)
         return ModelUse(
             calls=self.call.tries,

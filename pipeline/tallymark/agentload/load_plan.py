@@ -131,10 +131,9 @@ def _notes(made: LoadPlan) -> Iterator[Note]:
             "$.models", "a model of the mix is unpriced, so that no sum of money is known", "give its prices"
         )
     if made.sizing is None:
-        yield Note(
-            "$.arrival.times_s", "the recorded arrivals span no time, so there is no rate", "record more"
-        )
+        yield Note("$.arrival", "no time passes between arrivals, so there is no rate", "give later arrivals")
         return
+    yield from _small_caches(made, made.sizing.in_flight.value)
     tasks = made.scenario.run.tasks
     if tasks is not None and made.sizing.ramp_tasks is not None and tasks < made.sizing.ramp_tasks:
         within = f"{shown(tasks * 60 / made.sizing.rate_per_min)} s"
@@ -143,6 +142,24 @@ def _notes(made: LoadPlan) -> Iterator[Note]:
             f"{shown(made.sizing.ramp_s or 0.0)} s: the load never builds up, and this is only a smoke test"
         )
         yield Note("$.run.tasks", problem, f"give at least {shown(made.sizing.ramp_tasks)}")
+
+
+def _small_caches(made: LoadPlan, in_flight: float) -> Iterator[Note]:
+    """Caches that do not hold the prompts in flight: then the ceiling of a cold start is the nearer one."""
+    for at, provider in enumerate(made.scenario.providers):
+        names = [one.name for one in made.scenario.models if one.provider == provider.name]
+        busy = sum(made.pilot.service.model_s.get(name, 0.0) for name in names)
+        if not provider.cache_tokens or not busy:
+            continue
+        context = made.pilot.service.kv_token_s[provider.name] / busy
+        if in_flight * context > provider.cache_tokens:
+            problem = (
+                f"{shown(in_flight)} tasks in flight × {shown(context)} tokens do not fit into a cache of "
+                f"{shown(provider.cache_tokens)}: prompts are read anew, and count as if they were cold"
+            )
+            yield Note(
+                f"$.providers[{at}].cache_tokens", problem, "plan with the cold ceiling, or a larger cache"
+            )
 
 
 def _find_out(ceiling: Ceiling) -> str:
