@@ -15,6 +15,7 @@ from support.tables import column, computed, project_of, spec_of, texts
 
 from tallymark import __version__, runtime, schemas, tables
 from tallymark.evidence import canonical, documents
+from tallymark.runtime import simulator
 from tallymark.tables import provenance
 from tallymark.tables.report import Report
 
@@ -187,6 +188,18 @@ def test_evidence_is_current_while_it_measured_todays_sources(
     today = runtime.source_digest_of_build()
     document["manifest"]["build"]["source_digest"] = today if measured == "today" else measured
     assert computed(tmp_path, spec_of(), document).to_json()["data"][0]["current"] is current
+
+
+@pytest.mark.parametrize(("wrote", "current"), [("today", True), ("6" * 64, False)])
+def test_simulated_evidence_is_current_while_todays_simulator_wrote_it(
+    tmp_path: Path, wrote: str, current: bool
+) -> None:
+    ((_, data),) = schemas.shipped().examples("agent-execution/1.0")
+    document = json.loads(data)
+    document["execution"]["host"]["simulator_digest"] = simulator.digest() if wrote == "today" else wrote
+    arrived = {"name": "arrived", "aggregate": "total", "source": "tasks_arrived", "places": 0}
+    spec = spec_of(arrived, rows=["load", "cache"], repetitions=1)
+    assert computed(tmp_path, spec, document).to_json()["data"][0]["current"] is current
 
 
 def test_foreign_evidence_is_neither_current_nor_historical(tmp_path: Path) -> None:

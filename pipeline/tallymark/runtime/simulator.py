@@ -196,6 +196,14 @@ def digest() -> str:
     return text_of(ffi, lib.rt_sim_digest())
 
 
+def digest_of_build() -> str | None:
+    """The digest of the simulator that is installed here; None where there is none."""
+    try:
+        return digest()
+    except BrokenRuntimeError:
+        return None
+
+
 def constant(name: str) -> int:
     """A constant of simulator.h without its prefix: ``constant("SAMPLES")``."""
     _, lib = load_module()

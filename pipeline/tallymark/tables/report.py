@@ -10,6 +10,7 @@ from typing import Any
 from tallymark import runtime
 from tallymark.evidence import canonical
 from tallymark.evidence.documents import Document
+from tallymark.runtime import simulator
 from tallymark.tables import cells, claims, evidence, groups, ledger, provenance, resolve
 from tallymark.tables.claims import Table, Verdict
 from tallymark.tables.prose import Sentence
@@ -160,11 +161,14 @@ def compute(project: Path, spec: Spec) -> Report:
 
 
 def _current(documents: Sequence[Document]) -> dict[str, bool | None]:
-    """Whether each document measured the sources of today's runtime; None when that cannot be told."""
-    today = runtime.source_digest_of_build()
+    """Whether each document comes from today's runtime or simulator; None when that cannot be told."""
+    runtime_today, simulator_today = runtime.source_digest_of_build(), simulator.digest_of_build()
     found: dict[str, bool | None] = {}
     for document in documents:
         manifest: Any = document.value.get("manifest") or {}
-        measured = (manifest.get("build") or {}).get("source_digest")
+        execution: Any = document.value["execution"]
+        simulated = (execution.get("host") or {}).get("simulator_digest")
+        measured = simulated or (manifest.get("build") or {}).get("source_digest")
+        today = runtime_today if simulated is None else simulator_today
         found[document.sha256] = None if today is None or measured is None else measured == today
     return found
