@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import statistics
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -165,7 +166,7 @@ def test_a_file_that_the_benchmark_wrote_is_imported() -> None:
     value = json.loads(WRITTEN.read_bytes())
     runs = imported(value).runs
     assert len(runs) == sum(len(one["order"]) for one in value["rounds"])
-    assert len({run.benchmark for run in runs}) == 8
+    assert len({run.benchmark for run in runs}) == 22
     made = document(imported(value), source_of(value), Request("x", "b", datetime(2027, 1, 1, tzinfo=UTC)))
     encoded = canonical.encode(made)
     assert check.check_document(documents.from_bytes(encoded, "data/x/b.json")) == ()
@@ -174,7 +175,11 @@ def test_a_file_that_the_benchmark_wrote_is_imported() -> None:
 def test_the_shipped_report_gives_the_figures_of_the_benchmark(console: Console, tmp_path: Path) -> None:
     """Both compute medians and ranges of ratios within a round; neither knows of the other."""
     assert console.run("import", "benchmark", str(WRITTEN), "--out", "data/scheduler-benchmark")[0] == 0
-    text = SHIPPED.read_text(encoding="utf-8").replace(" = 45", " = 6").replace(" = 15", " = 2")
+    text = re.sub(  # seven rounds in the published report, two in this file
+        r"(?m)^('.*') = (\d+)$",
+        lambda row: f"{row[1]} = {int(row[2]) // 7 * 2}",
+        SHIPPED.read_text(encoding="utf-8"),
+    )
     path = tmp_path / "site" / "reports" / "scheduler-benchmark.toml"
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
